@@ -1,4 +1,4 @@
-"""Fixtures that several suites share: a real nats-server on free ports."""
+"""Fixtures shared by several suites: a real nats-server on free ports."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from hypothesis import settings
 
 START_TIMEOUT_S = 10
 
-# How long an example takes is not what a test asserts: machines differ, and other work runs beside.
+# Tests assert nothing about the duration of an example: machines differ, and other work runs in parallel.
 settings.register_profile("prism", deadline=None)
 settings.load_profile("prism")
 

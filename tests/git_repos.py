@@ -8,7 +8,7 @@ import pytest
 
 
 class Repo:
-    """A git repository to play with."""
+    """A git repository for tests."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,7 +34,7 @@ class Repo:
 
 
 def fresh_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Git as on a fresh machine: no system file, a user's file of our own, whose path is given back."""
+    """Configures git as on a fresh machine: no system file, and a test user's file, whose path is returned."""
     config = folder / "config"
     config.write_text(
         "[user]\n\tname = Test\n\temail = test@example.org\n[init]\n\tdefaultBranch = main\n"

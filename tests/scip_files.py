@@ -1,4 +1,4 @@
-"""Writes small SCIP indexes: what an indexer would say of a few files."""
+"""Writes small SCIP indexes, as an indexer would for a few files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -23,7 +23,7 @@ STANDARD = "scip-python python python-stdlib 3.11 "
 
 
 class At(NamedTuple):
-    """A symbol at a place: line and column from 0, as SCIP counts."""
+    """A symbol at a position: line and column from 0, as in SCIP."""
 
     symbol: str
     line: int
@@ -33,7 +33,7 @@ class At(NamedTuple):
 
 
 def own(name: str) -> str:
-    """A symbol of the package that is indexed: `depot/Depot#weigh().`."""
+    """Returns a symbol of the indexed package: `depot/Depot#weigh().`."""
     return PACKAGE + name
 
 
@@ -70,14 +70,14 @@ def index(*documents: Document, indexer: str = "scip-python") -> bytes:
 
 
 def columns_of(documents: Sequence[Document], blobs: Mapping[str, str]) -> Columns:
-    """What ingest takes from documents about files of these contents."""
+    """Returns the columns that ingest extracts from documents about files with these contents."""
     entries = [
         ManifestEntry(path=path, blob=blob, generation="g", status="indexed") for path, blob in blobs.items()
     ]
     return take(lambda: iter(documents), entries, 1, "").columns
 
 
-# Two files that no rule connects: what `book` is, is said nowhere.
+# Two files that no rule connects: nothing declares the type of `book`.
 RATES = "class Zone:\n    def rate(self):\n        return 1\n"
 OTHER = "class Fee:\n    def rate(self):\n        return 2\n"
 DEPOT = "def price(book):\n    return book.rate()\n"
@@ -87,7 +87,7 @@ FEE_RATE = own("`parcels.fees`/Fee#rate().")
 
 
 def parcels(root: str = "") -> Sequence[Document]:
-    """What an indexer says of FILES, or of those below a folder, with paths that begin there."""
+    """Returns an indexer's documents for FILES, or for those below a folder, with paths relative to it."""
     return [
         document(
             "parcels/rates.py".removeprefix(root), [define(ZONE, 0, 6, 10), define(ZONE_RATE, 1, 8, 12)]

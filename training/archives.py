@@ -1,6 +1,8 @@
-"""Package archives in, source files with the package's licence out. Nothing is installed and no package code is run.
+"""Package archives in, source files with the package's licence out. Nothing is installed and no package code
+runs.
 
-Knows four folders, as fetch.py fills them: deb/*.deb, src/*.tar.* (Debian source packages), pypi/*.whl, npm/*.tgz.
+Reads four folders, as fetch.py fills them: deb/*.deb, src/*.tar.* (Debian source packages), pypi/*.whl,
+npm/*.tgz.
 """
 
 import email.parser
@@ -32,7 +34,9 @@ _NPM_FILE = re.compile(r"(.+)-(\d+\.\d+.*)\.tgz$")
 
 @dataclass
 class Package:
-    """One package. `licence` is known once its files were read (for wheels and Debian sources: before the first)."""
+    """One package. `licence` is known after its files were read (for wheels and Debian sources: before the
+    first).
+    """
 
     kind: str  # deb, src, pypi, npm
     name: str
@@ -41,7 +45,7 @@ class Package:
     licence: str = field(default="", init=False)
 
     def sources(self) -> Iterator[tuple[str, bytes]]:
-        """Path and bytes of each source file worth reading."""
+        """Yields path and bytes of each source file worth reading."""
         for archive in self.archives:
             if self.kind == "pypi":
                 yield from self._wheel(archive)
@@ -98,7 +102,7 @@ class Package:
 
 
 def packages(root: Path) -> Iterator[Package]:
-    """All packages under a folder that fetch.py filled, in a fixed order."""
+    """Returns all packages under a folder that fetch.py filled, in a fixed order."""
     for path in sorted((root / "deb").glob("*.deb")):
         name, version, *_ = path.name.split("_")
         yield Package("deb", name, version, [path])

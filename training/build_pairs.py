@@ -1,6 +1,6 @@
-"""Package archives -> pairs of (description, code), and the manifest of what was read under which licence.
+"""Package archives -> pairs of (description, code), and a manifest of the files read and their licences.
 
-Takes the folder that fetch.py filled. Packages whose licence is not permissive are read for nothing but that licence;
+Reads the folder that fetch.py filled. In packages whose licence is not permissive only that licence is read;
 packages and folders of the benchmark's repositories are not read at all.
 """
 
@@ -22,7 +22,7 @@ from extract import Pair, pairs
 from languages import EXTENSIONS, LANGUAGE_PAIRS_MAX, PACKAGE_PAIRS_MAX, PACKAGE_PAIRS_MAX_DEFAULT
 from licences import is_evaluation_package, is_permissive
 
-# Bytes of source read of one package; of those that carry rare languages, more.
+# Bytes of source read per package; more for packages with rare languages.
 PACKAGE_BYTES_MAX = 80_000_000
 RARE_PACKAGE_BYTES_MAX = 400_000_000
 RARE_PACKAGES = frozenset(
@@ -33,14 +33,14 @@ LINE_CHARS_MEAN_MAX = 150
 CODE_CHARS_MIN = 60
 SAME_DESCRIPTION_MAX = 2
 WEAK_SHARE_MAX = 0.35
-WEAK_PAIRS_FREE = 500  # weak pairs that a language may have in any case
+WEAK_PAIRS_FREE = 500  # weak pairs that a language may always have
 _CPP_HEADER = re.compile(r"^\s*(class \w|namespace \w|template\s*<)", re.MULTILINE)
 
 Row = dict[str, Any]
 
 
 class Collector:
-    """What was taken so far: nothing twice, and of no language or package too much."""
+    """The pairs so far: no duplicates, and limits per language and package."""
 
     def __init__(self) -> None:
         self.documented: Counter[str] = Counter()  # pairs by language
@@ -63,7 +63,7 @@ class Collector:
                 rows.append(_row(language, pair, package))
 
     def give_back(self, rows: list[Row]) -> None:
-        """Takes pairs out of the counts again."""
+        """Removes pairs from the counts again."""
         for row in rows:
             (self.weak if row["k"] == "weak" else self.documented)[row["lang"]] -= 1
 
@@ -102,7 +102,7 @@ class Collector:
 
 
 def build(root: Path, out: TextIO, manifest: TextIO) -> Collector:
-    """Reads every package under `root`, writes pairs as JSON lines and one manifest line a package."""
+    """Reads every package under `root`, writes pairs as JSON lines and one manifest line per package."""
     collector = Collector()
     manifest.write("source\tpackage\tversion\tlicence\tpairs\tused\n")
     for package in _in_order(root):
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("pairs", type=Path, help="output, .jsonl.gz")
     parser.add_argument("manifest", type=Path, help="output, .tsv")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")  # of ast, about other people's string escapes
+    warnings.simplefilter("ignore")  # warnings of ast about string escapes in the source
     start = time.monotonic()
     with gzip.open(options.pairs, "wt", compresslevel=3) as out, options.manifest.open("w") as manifest:
         collector = build(options.archives, out, manifest)
@@ -141,7 +141,7 @@ def main() -> None:
 
 
 def _in_order(root: Path) -> list[Package]:
-    """Mixed, so that a language's limit is not used up by one corner of the alphabet; rare languages first."""
+    """Shuffles packages, so that a language's limit is not used up alphabetically; rare languages first."""
     found = list(packages(root))
     random.Random(1).shuffle(found)
     return sorted(found, key=lambda package: package.name not in RARE_PACKAGES)

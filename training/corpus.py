@@ -1,4 +1,4 @@
-"""The pairs file as rows, which packages to judge by, and texts as words: what several steps share."""
+"""The pairs file as rows, the packages to evaluate with, and texts as words: shared by several steps."""
 
 import gzip
 import hashlib
@@ -13,19 +13,23 @@ HELD_OUT_SHARE = 0.05  # of the packages
 
 
 def read_pairs(file: Path) -> Iterator[dict[str, Any]]:
-    """The rows that build_pairs.py wrote: k(ind), lang, pkg, path, name, q (description), code, win(dow)."""
+    """Returns the rows that build_pairs.py wrote: k(ind), lang, pkg, path, name, q (description), code,
+    win(dow).
+    """
     with gzip.open(file, "rt") as lines:
         for line in lines:
             yield json.loads(line)
 
 
 def is_held_out(package: str) -> bool:
-    """Whether a package, by its name in the pairs, is one to judge models by: the same ones in every run."""
+    """Returns whether a package, by its name in the pairs, is held out for evaluation: the same ones in every
+    run.
+    """
     return hashlib.sha256(package.encode()).digest()[0] < HELD_OUT_SHARE * 256
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as the model sees them."""
+    """Returns the words of a text as the model sees them."""
     return [
         word for identifier in split_identifiers(text) for word in split_words(identifier.decode("ascii"))
     ]

@@ -1,8 +1,9 @@
 """Model folders and a benchmark in, file-level NDCG@10 out: vectors alone, BM25 alone, and both fused by RRF.
 
-`BENCH` holds repos.json (name, language) and annotations/NAME.json (query, category, relevant, secondary); `CORPORA`
-holds a folder a repository. Repositories without a folder are left out, so giving only the development half scores only
-that. Chunks are 50 lines; the best chunk of a file counts; scores are means over repositories of their mean.
+`BENCH` contains repos.json (name, language) and annotations/NAME.json (query, category, relevant, secondary);
+`CORPORA` contains one folder per repository. Repositories without a folder are skipped, so passing only the
+development half scores only that. Chunks are 50 lines; the best chunk of a file counts; scores are means over
+repositories of their mean.
 """
 
 import argparse
@@ -27,7 +28,7 @@ RANK_MAX = 10
 RRF_K, RRF_TOP = 60, 100
 BM25_K1, BM25_B = 1.5, 0.75
 RESAMPLES = 2_000
-# Read here beside the languages of the training text.
+# Read here in addition to the languages of the training text.
 MORE_EXTENSIONS = frozenset({".pyi", ".kts", ".inc", ".rake", ".bats", ".zig"})
 _LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*|\d+")
@@ -64,7 +65,7 @@ class Row:
 
 
 def repositories(bench: Path, corpora: Path) -> Iterator[Repository]:
-    """The repositories that are there, in order of repos.json."""
+    """Returns the repositories with a folder, in order of repos.json."""
     for described in json.loads((bench / "repos.json").read_text()):
         name, root = described["name"], corpora / described["name"]
         annotations = bench / "annotations" / f"{name}.json"
@@ -103,7 +104,7 @@ class Bm25:
                 self._postings[term].append((row, times * (BM25_K1 + 1) / (times + damping[row])))
 
     def scores(self, query: str) -> Scores:
-        """A score a text; zero if it shares no term."""
+        """Returns one score per text; zero if it shares no term."""
         found = np.zeros(self._size, np.float32)
         for term in set(_terms(query)):
             postings = self._postings.get(term, [])
@@ -125,13 +126,13 @@ def fuse(by_words: Scores, by_vector: Scores) -> Scores:
 
 
 def ranked_files(paths: Sequence[str], scores: Scores) -> list[str]:
-    """The files by their best chunk, as many as count."""
+    """Returns the files by their best chunk, up to the cutoff."""
     order = [row for row in np.argsort(-scores, kind="stable") if np.isfinite(scores[row])]
     return list(dict.fromkeys(paths[row] for row in order))[:RANK_MAX]
 
 
 def ndcg(files: Sequence[str], targets: Sequence[str]) -> float:
-    """Binary NDCG@10: each target counts at the first file that is it."""
+    """Binary NDCG@10: each target counts at the first matching file."""
     hits = {
         next((rank for rank, file in enumerate(files) if _same(file, target)), None) for target in targets
     }
@@ -206,7 +207,7 @@ def _terms(text: str) -> Iterator[str]:
 
 
 def _same(path: str, target: str) -> bool:
-    """Equal, or one is the end of the other."""
+    """Returns whether two paths are equal, or one is the end of the other."""
     return path == target or path.endswith("/" + target) or target.endswith("/" + path)
 
 

@@ -1,8 +1,10 @@
-"""A source file in, pairs of (description, code) out, by lines and indentation: no parser but Python's own.
+"""A source file in, pairs of (description, code) out, by lines and indentation, without parsers except
+Python's own.
 
-A pair is a doc comment of 3 to 60 words and the 3 to 80 lines it describes, without the comment; for two pairs in five
-the code is the 50-line window of the file that holds the definition, as an index would cut it. A few definitions without
-a doc comment give weak pairs: their name in words, with the words of the file name, and their code.
+A pair is a doc comment of 3 to 60 words and the 3 to 80 lines that it describes, without the comment; for two
+pairs in five the code is the 50-line window of the file around the definition, as an index would cut it. A
+few definitions without a doc comment give weak pairs: their name in words, with the words of the file name,
+and their code.
 """
 
 import ast
@@ -16,7 +18,7 @@ from typing import NamedTuple
 
 from languages import ATTRIBUTE, COMMENT_DEFAULT, COMMENTS, DEFINITIONS, KEYWORDS, LOOSE_COMMENTS
 
-LINE_CHARS_MAX = 1_500  # longer ones among the first lines: a minified or generated file
+LINE_CHARS_MAX = 1_500  # longer ones among the first lines mean a minified or generated file
 DEFINITION_LINES = (3, 170)
 CODE_LINES_MAX = 80
 CODE_CHARS_MAX = 4_000
@@ -27,7 +29,7 @@ WINDOW_LINES = 50
 WINDOW_SHARE = 0.4
 DESCRIPTION_WORDS = (3, 60)
 DESCRIPTION_CHARS_MAX = 500
-SENTENCE_WORDS_ENOUGH = 5  # a paragraph of so many words says what the thing does; what follows is detail
+SENTENCE_WORDS_ENOUGH = 5  # a paragraph of so many words is a description; the rest is detail
 ASCII_SHARE_MIN = 0.8
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -94,7 +96,7 @@ class Pair(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Line numbers from 0, upper ones exclusive. In Python the doc lies inside the code, elsewhere before it."""
+    """Line numbers from 0, ends exclusive. In Python the doc is inside the code, elsewhere before it."""
 
     doc: str | None
     name: str
@@ -103,7 +105,7 @@ class Definition(NamedTuple):
 
 
 def pairs(language: str, path: str, text: str, rng: random.Random) -> Iterator[Pair]:
-    """The pairs of a file. Draws from `rng`, so the order of the files decides what is drawn."""
+    """Returns the pairs of a file. Draws from `rng`, so the order of the files affects the draws."""
     lines = text.split("\n")
     if max(map(len, lines[:200])) > LINE_CHARS_MAX:
         return
@@ -132,12 +134,16 @@ def pairs(language: str, path: str, text: str, rng: random.Random) -> Iterator[P
 
 
 def definitions(language: str, text: str) -> Iterator[Definition]:
-    """The definitions of a file, those with a doc comment first (in Python: in the order of the tree)."""
+    """Returns the definitions of a file, those with a doc comment first (in Python: in the order of the
+    tree).
+    """
     return _python_definitions(text) if language == "python" else _line_definitions(language, text)
 
 
 def clean(doc: str) -> str | None:
-    """The description in a doc comment: its first paragraph without markup. None if that is no description."""
+    """Returns the description in a doc comment: its first paragraph without markup. None if that is not a
+    description.
+    """
     text = " ".join(_first_paragraph(_XML_DETAILS.sub(" ", doc)))
     for pattern, replacement in _MARKUP:
         text = pattern.sub(replacement, text)
@@ -152,7 +158,7 @@ def clean(doc: str) -> str | None:
 
 
 def block_end(lines: list[str], start: int, language: str) -> int:
-    """The line after a definition that starts at line `start`, by indentation."""
+    """Returns the line after a definition that starts at line `start`, by indentation."""
     limit = min(len(lines), start + CODE_LINES_MAX + 2)
     if language == "haskell":
         return _haskell_end(lines, start, limit)
@@ -174,7 +180,9 @@ def _body(lines: list[str], found: Definition) -> list[str]:
 
 
 def _window(lines: list[str], found: Definition, rng: random.Random) -> list[str] | None:
-    """Fifty lines around the definition, without its doc comment. None if they end before the code begins."""
+    """Returns fifty lines around the definition, without its doc comment. None if they end before the code
+    begins.
+    """
     (low, high), (doc_low, doc_high) = found.code_lines, found.doc_lines
     start = max(0, doc_low - rng.randrange(0, WINDOW_LINES))
     held = lines[start : start + WINDOW_LINES + doc_high - doc_low]
@@ -215,7 +223,7 @@ def _first_paragraph(doc: str) -> list[str]:
 
 
 def _whole_sentences(text: str) -> str:
-    """As many sentences as fit, if the text is too long."""
+    """Returns as many sentences as fit, if the text is too long."""
     if len(text.split()) <= DESCRIPTION_WORDS[1]:
         return text
     longer = list(accumulate(re.split(r"(?<=[.!?])\s", text), lambda start, sentence: f"{start} {sentence}"))
@@ -232,7 +240,9 @@ def _haskell_end(lines: list[str], start: int, limit: int) -> int:
 
 
 def _lines_to_end(stripped: str, language: str) -> int | None:
-    """What a line as deep as the definition's first one means: 1 it is the last one, 0 it is past it, None neither."""
+    """Classifies a line as deep as the definition's first one: 1 it is the last one, 0 it is past it, None
+    neither.
+    """
     if stripped[0] == "}":
         return None if _BRACE_GOES_ON.match(stripped) else 1
     if stripped[0] in "{)]:" or stripped.startswith(_HEAD_GOES_ON):

@@ -1,7 +1,8 @@
 """Package lists -> a folder of package archives, through the ordinary clients (apt-get, pip, npm).
 
-`LISTS` holds deb.txt, src.txt, pypi.txt and npm.txt, one pinned package a line. Nothing is installed and no package
-script is run. Debian sources need a deb-src line in apt's configuration. What cannot be had is printed and left out.
+`LISTS` contains deb.txt, src.txt, pypi.txt and npm.txt, with one pinned package per line. Nothing is
+installed and no package script runs. Debian sources need a deb-src line in apt's configuration. Unavailable
+packages are printed and skipped.
 """
 
 import argparse
@@ -19,12 +20,12 @@ class Client(NamedTuple):
     """How packages of a kind are fetched."""
 
     command: tuple[str, ...]
-    group: int  # packages a command
+    group: int  # packages per command
     workers: int
 
 
 def clients(apt_options: str) -> dict[str, Client]:
-    """The commands by kind of package."""
+    """Returns the commands by kind of package."""
     apt = ("apt-get", *shlex.split(apt_options))
     pip = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", ".")
     return {
@@ -36,7 +37,7 @@ def clients(apt_options: str) -> dict[str, Client]:
 
 
 def fetch(client: Client, names: list[str], folder: Path) -> None:
-    """Brings the packages into the folder, in groups."""
+    """Downloads the packages into the folder, in groups."""
     folder.mkdir(parents=True, exist_ok=True)
     groups = [names[low : low + client.group] for low in range(0, len(names), client.group)]
     with ThreadPoolExecutor(client.workers) as pool:

@@ -1,8 +1,10 @@
-"""Pairs and model folders in, out comes how well each model finds files of packages that it was not trained on.
+"""Pairs and model folders in; out comes how well each model finds files of packages that it was not trained
+on.
 
-Each package held out (`prepare.py --hold-out`) is a small corpus: its code sides are the chunks, its doc comments the
-questions. What counts is the reciprocal rank of the file a doc comment was taken from, by the file's best chunk. So epochs,
-rates and data can be chosen without a look at the benchmark; only models trained with the same packages held out compare.
+Each package held out (`prepare.py --hold-out`) is a small corpus: its code sides are the chunks, its doc
+comments the questions. The score is the reciprocal rank of the file of a doc comment, by the file's best
+chunk. So epochs, rates and data can be chosen without the benchmark; only models trained with the same
+packages held out are comparable.
 """
 
 import argparse
@@ -16,14 +18,14 @@ from corpus import is_held_out, read_pairs
 
 from prism_model.static_model import FileChunks, StaticModel
 
-FILES_MIN = 10  # of a package: among fewer there is little to find
-QUESTIONS_MAX = 300  # of a package
+FILES_MIN = 10  # per package: among fewer there is little to find
+QUESTIONS_MAX = 300  # per package
 
 Row = dict[str, Any]
 
 
 def packages(pairs: Path) -> dict[tuple[str, str], list[Row]]:
-    """The rows of the packages held out, by language and package."""
+    """Returns the rows of the packages held out, by language and package."""
     groups = defaultdict(list)
     for row in read_pairs(pairs):
         if is_held_out(row["pkg"]):
@@ -32,7 +34,7 @@ def packages(pairs: Path) -> dict[tuple[str, str], list[Row]]:
 
 
 def by_language(groups: dict[tuple[str, str], list[Row]], model: StaticModel) -> dict[str, float]:
-    """The mean over the packages of a language of their mean reciprocal rank."""
+    """Returns the mean over the packages of a language of their mean reciprocal rank."""
     found = defaultdict(list)
     for (language, _), rows in groups.items():
         asked = [row for row in rows if row["k"] == "doc"][:QUESTIONS_MAX]
@@ -42,7 +44,9 @@ def by_language(groups: dict[tuple[str, str], list[Row]], model: StaticModel) ->
 
 
 def mean_reciprocal_rank(asked: Sequence[Row], rows: Sequence[Row], model: StaticModel) -> float:
-    """Of the files that `asked` come from, among the files of `rows`. A file that scores the same counts as before it."""
+    """Returns the mean reciprocal rank of the files of `asked` among the files of `rows`. On a tie the other
+    file ranks first.
+    """
     codes = defaultdict(list)
     for row in rows:
         codes[row["path"]].append(row["code"])

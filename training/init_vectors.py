@@ -1,6 +1,6 @@
 """tokenizer.json -> init.npy: the first vector of each entry, from a sentence-transformers model.
 
-Each entry is encoded on its own, its token vectors averaged, all centred and reduced by PCA. Can be left out
+Each entry is encoded separately, its token vectors averaged, all centred and reduced by PCA. Can be omitted
 (`train.py --random-init`): then no other model is in the lineage, for 0.016 of NDCG@10.
 """
 
@@ -20,7 +20,9 @@ Matrix = NDArray[np.float32]
 
 
 def entry_texts(work: Path) -> list[str]:
-    """The entries as text, in order of token id: joined pairs as two words, pieces without their mark."""
+    """Returns the entries as text, in order of token id: joined pairs as two words, pieces without their
+    mark.
+    """
     entries = json.loads((work / TOKENIZER_FILE).read_text())["model"]["vocab"]
     spaced = {joined.replace(" ", ""): joined for joined in json.loads((work / JOINED_FILE).read_text())}
     names = sorted(entries, key=lambda name: entries[name])
@@ -33,7 +35,7 @@ def entry_texts(work: Path) -> list[str]:
 
 
 def encode(texts: list[str], folder: Path) -> Matrix:
-    """Mean of the encoder's token vectors, not normalized, a row a text."""
+    """Returns the mean of the encoder's token vectors, not normalized, one row per text."""
     from sentence_transformers import SentenceTransformer
 
     whole = SentenceTransformer(str(folder), device="cpu")
@@ -42,7 +44,7 @@ def encode(texts: list[str], folder: Path) -> Matrix:
 
 
 def reduce(rows: Matrix, dimension: int) -> Matrix:
-    """Unit rows of the first principal components."""
+    """Returns unit rows of the first principal components."""
     centred = rows - rows.mean(0)
     sample = centred[np.random.default_rng(0).permutation(len(centred))[:PCA_ROWS]]
     _, _, components = np.linalg.svd(sample, full_matrices=False)

@@ -1,4 +1,4 @@
-"""What the pair builder knows about languages: which files it reads, how a definition and a doc comment look.
+"""Language facts of the pair builder: which files it reads, and patterns of definitions and doc comments.
 
 Patterns only, no logic. A definition pattern is matched at the start of a line and captures the defined name.
 """
@@ -114,7 +114,7 @@ DEFINITIONS = {
     language: [re.compile(r"[ \t]*" + pattern) for pattern in patterns]
     for language, patterns in _DEFINITIONS.items()
 }
-# Words that a definition pattern can take for a name.
+# Words that a definition pattern can mistake for a name.
 _KEYWORDS = """
     if for while switch catch return function else new throw await typeof sizeof defined constructor using foreach lock
 """
@@ -150,5 +150,5 @@ COMMENT_DEFAULT = re.compile(
 ATTRIBUTE = re.compile(
     r"[ \t]*(@(?!doc|interface)[\w.:]+.*|#\[.*|\[[A-Z].*\]|#pragma.*|template\s*<.*>|@spec .*|\{-#.*#-\}|local M = .*)?[ \t]*$"
 )
-# Languages in which an empty line may stand there too.
+# Languages in which an empty line is allowed there too.
 LOOSE_COMMENTS = frozenset({"elixir", "haskell", "php"})

@@ -1,8 +1,8 @@
-"""Which packages may be read: permissive licences only, and nothing of the repositories that the model is judged on."""
+"""Which packages may be read: permissive licences only, and none of the evaluation repositories."""
 
 import re
 
-# The repositories of the evaluation benchmark, by the names under which packages carry or vendor them.
+# The repositories of the evaluation benchmark, under the names by which packages carry or vendor them.
 _NAMES = """
     aiohttp fastapi flask httpx model2vec pydantic pydantic-core requests starlette click axios express redux gin gin-gonic
     cobra chi gson commons-lang commons-lang3 jackson guzzle guzzlehttp monolog laravel illuminate sinatra rack rails
@@ -13,7 +13,7 @@ _NAMES = """
     redis hiredis libuv uv bats nvm bash-it aeson pandoc pandoc-types xmonad telescope lazy.nvim mini.nvim zig zls zig-clap
 """
 _EVALUATION_NAMES = _NAMES.split()
-# Too common as a word inside package names; their folders are still left out.
+# Too common as words inside package names; their folders are still skipped.
 _COMMON_WORDS = frozenset({"uv", "fmt", "exposed", "messagepack", "plug", "tower"})
 
 _EVALUATION_PATH = re.compile(
@@ -50,24 +50,26 @@ _TEXT_CHARS_READ = 6_000
 
 
 def is_evaluation_package(name: str) -> bool:
-    """Whether a package is, or is named after, a repository of the benchmark."""
+    """Returns whether a package is, or is named after, a repository of the benchmark."""
     return bool(_EVALUATION_PACKAGE.search(name))
 
 
 def is_evaluation_path(path: str) -> bool:
-    """Whether a path leads through a folder named after a repository of the benchmark."""
+    """Returns whether a path leads through a folder named after a repository of the benchmark."""
     return bool(_EVALUATION_PATH.search(path))
 
 
 def is_permissive(licence: str) -> bool:
-    """Whether a licence, as a package names it, is permissive. Of a choice one permissive part is enough."""
+    """Returns whether a licence, as a package names it, is permissive. One permissive alternative is enough."""
     if _CHOICE.search(licence) and _PERMISSIVE.search(licence):
         return True
     return bool(_PERMISSIVE.search(licence)) and not _RESTRICTED.search(licence)
 
 
 def licence_of_debian_copyright(text: str) -> str:
-    """The licence of a debian/copyright file: of `Files: *`, else the first one named, else read from its text."""
+    """Returns the licence of a debian/copyright file: of `Files: *`, else the first one named, else read from
+    its text.
+    """
     whole = re.findall(r"^Files: *\*.*?^License: *(\S.*?)$", text, re.MULTILINE | re.DOTALL)
     if whole:
         return str(whole[0]).strip()[:_NAME_CHARS_MAX]
@@ -76,7 +78,7 @@ def licence_of_debian_copyright(text: str) -> str:
 
 
 def licence_of_text(text: str) -> str:
-    """The name of a licence from its text, empty if it is none of the known ones."""
+    """Returns the name of a licence from its text, empty if it is unknown."""
     for pattern, name in _KNOWN_TEXTS.items():
         if re.search(pattern, text[:_TEXT_CHARS_READ], re.IGNORECASE):
             return name

@@ -1,6 +1,6 @@
 """Pairs and tokenizer.json -> prep.npz: token ids and counts of descriptions, paths and codes as flat arrays.
 
-The code side holds its path line too: the model is trained on one bag of both.
+The code side contains its path line too: the model is trained on one bag of both.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from vocabulary import TOKENIZER_FILE
 from prism_model.tokens import Tokenizer, Vocabulary
 
 PREP_FILE = "prep.npz"
-BATCH = 200  # rows a call of the tokenizer
+BATCH = 200  # rows per call of the tokenizer
 COUNT_MAX = 255  # counts are stored as bytes
 SIDES = ("q", "p", "c")  # description, path, code
 
@@ -27,7 +27,9 @@ Row = dict[str, Any]
 
 
 def prepare(rows: Iterator[Row], tokenizer: Tokenizer) -> Arrays:
-    """For each side: `n` tokens a row, `t` their ids, `c` their counts; and language, package and kind of each row."""
+    """Returns for each side: `n` tokens per row, `t` their ids, `c` their counts; and language, package and
+    kind of each row.
+    """
     sides: dict[str, list[NDArray[Any]]] = defaultdict(list)
     languages: dict[str, int] = {}
     packages: dict[str, int] = {}

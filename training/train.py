@@ -1,8 +1,9 @@
-"""prep.npz -> model.npz, tokenizer.json, config.json: contrastive training of token vectors and weights on one thread.
+"""prep.npz -> model.npz, tokenizer.json, config.json: contrastive training of token vectors and weights on
+one thread.
 
-A text is the sum of its tokens' vectors, each times count^tf_power and a learned weight (a second weight for questions).
-Loss: symmetric InfoNCE with a learned temperature, in batches of one language that hold blocks of one package, also on the
-first `nested` dimensions.
+A text is the sum of its tokens' vectors, each times count^tf_power and a learned weight (a second weight for
+questions). Loss: symmetric InfoNCE with a learned temperature, in batches of one language that contain blocks
+of one package, also on the first `nested` dimensions.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from prepare import PREP_FILE, SIDES
 from torch.nn import functional
 from vocabulary import TOKENIZER_FILE
 
-# How people begin questions; a share of the descriptions gets one in front.
+# Typical beginnings of questions; a share of the descriptions gets one as a prefix.
 PREFIXES = (
     *(
         "how",
@@ -49,7 +50,7 @@ Ints = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class Settings:
-    """The defaults made the shipped model."""
+    """Hyperparameters; the defaults produced the shipped model."""
 
     epochs: int = 3
     batch: int = 2_048
@@ -58,7 +59,7 @@ class Settings:
     weight_rate_factor: float = 5.0
     temperature: float = 0.05
     tf_power: float = 0.5
-    path_drop: float = 0.3  # share of rows whose path is not counted once more
+    path_drop: float = 0.3  # share of rows whose path is not counted a second time
     token_drop: float = 0.1
     prefix_share: float = 0.2
     dimension: int = 256
@@ -95,12 +96,12 @@ class Corpus:
         self.size = len(self.languages)
 
     def frequencies(self, vocabulary: int) -> Ints:
-        """In how many codes and descriptions each token occurs."""
+        """Returns in how many codes and descriptions each token occurs."""
         tokens = np.concatenate([self._arrays["ct"], self._arrays["qt"]])
         return np.bincount(tokens, minlength=vocabulary)
 
     def bag(self, at: Ints, side: str) -> Bag:
-        """One side of the pairs at these positions."""
+        """Returns one side of the pairs at these positions."""
         low, sizes = self._starts[side][at], self._arrays[side + "n"][at].astype(np.int64)
         begins = np.concatenate([[0], np.cumsum(sizes)])
         where = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes) + np.repeat(low, sizes)
@@ -108,7 +109,7 @@ class Corpus:
         return Bag(np.repeat(np.arange(len(at)), sizes), self._arrays[side + "t"][where], counts)
 
     def batches(self, settings: Settings, rng: np.random.Generator) -> list[Ints]:
-        """An epoch: batches of one language, in random order, each made of blocks of one package."""
+        """Returns the batches of an epoch: one language each, in random order, of blocks of one package."""
         blocks = defaultdict(list)
         for group in self._by_package(rng):
             mixed = rng.permutation(group)
@@ -145,7 +146,7 @@ class Model(torch.nn.Module):
         self.scale = torch.nn.Parameter(torch.tensor(float(np.log(1 / temperature))))
 
     def embed(self, bag: Bag, rows: int, *, query: bool) -> torch.Tensor:
-        """The weighted sums, a row a text."""
+        """Returns the weighted sums, one row per text."""
         order = np.argsort(bag.rows, kind="stable")
         tokens = torch.from_numpy(bag.tokens[order].astype(np.int64))
         counts = torch.from_numpy(bag.counts[order])
@@ -156,7 +157,9 @@ class Model(torch.nn.Module):
         )
 
     def loss(self, queries: torch.Tensor, chunks: torch.Tensor, dimension: int) -> torch.Tensor:
-        """Each query against all chunks of the batch and each chunk against all queries."""
+        """Returns the loss of each query against all chunks of the batch and of each chunk against all
+        queries.
+        """
         left = functional.normalize(queries[:, :dimension], dim=1)
         right = functional.normalize(chunks[:, :dimension], dim=1)
         scores = left @ right.T * self.scale.exp()
@@ -165,7 +168,7 @@ class Model(torch.nn.Module):
 
 
 class Trainer:
-    """Runs the epochs. One generator draws everything, so a run can be repeated exactly."""
+    """Runs the epochs. One generator draws everything, so a run is reproducible."""
 
     def __init__(self, work: Path, settings: Settings) -> None:
         torch.set_num_threads(settings.threads)
@@ -181,7 +184,7 @@ class Trainer:
         ]
 
     def run(self) -> None:
-        """Trains, and prints a line an epoch."""
+        """Trains, and prints one line per epoch."""
         plan = [self._corpus.batches(self._settings, self._rng) for _ in range(self._settings.epochs)]
         steps, step, start = sum(map(len, plan)), 0, time.monotonic()
         for epoch, batches in enumerate(plan):
@@ -198,7 +201,7 @@ class Trainer:
             )
 
     def save(self, work: Path, out: Path) -> None:
-        """The three files of the model."""
+        """Writes the three files of the model."""
         out.mkdir(parents=True, exist_ok=True)
         with torch.no_grad():
             arrays = {
@@ -280,7 +283,7 @@ class Trainer:
         )
 
     def _chunks(self, batch: Ints) -> Bag:
-        """Code, for most rows with the path once more, less some tokens."""
+        """Returns the code, for most rows with the path counted a second time, minus some tokens."""
         code, path = self._corpus.bag(batch, "c"), self._corpus.bag(batch, "p")
         keep = (self._rng.random(len(batch)) > self._settings.path_drop)[path.rows]
         rows = np.concatenate([code.rows, path.rows[keep]])

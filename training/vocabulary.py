@@ -1,7 +1,7 @@
-"""Pairs -> tokenizer.json: whole words, pieces for the rest, and pairs of words that often stand together.
+"""Pairs -> tokenizer.json: whole words, pieces for the rest, and pairs of words that often occur together.
 
-A joined pair ("=statuscode") is one that occurs as two words in a row in descriptions and in code, and whose parts are
-not so common that they meet by chance.
+A joined pair ("=statuscode") is one that occurs as two consecutive words in descriptions and in code, and
+whose parts are not so common that they meet by chance.
 """
 
 import argparse
@@ -38,7 +38,7 @@ Joint = tuple[str, str]
 
 @dataclass
 class Counts:
-    """How often words and neighbours occur."""
+    """Frequencies of words and neighbours."""
 
     pairs: int = 0
     words: Counter[str] = field(default_factory=Counter)
@@ -49,7 +49,7 @@ class Counts:
 def count(pairs: Path, sample: float) -> Counts:
     """Counts over a share of the pairs; each code side counts a word or a joint once.
 
-    In order of the text and not of a set, so that equal counts come out in the same order in every run.
+    In order of the text and not of a set, so equal counts have the same order in every run.
     """
     counts, rng = Counts(), random.Random(0)
     for row in read_pairs(pairs):
@@ -66,7 +66,9 @@ def count(pairs: Path, sample: float) -> Counts:
 
 
 def word_pieces(counts: Counts, pieces: int, size: int) -> dict[str, int]:
-    """The vocabulary without joined pairs: `pieces` learnt entries, then the most frequent words up to `size`."""
+    """Returns the vocabulary without joined pairs: `pieces` learnt entries, then the most frequent words up
+    to `size`.
+    """
     tokenizer = _word_piece({})
     trainer = trainers.WordPieceTrainer(
         vocab_size=pieces, special_tokens=[UNKNOWN], continuing_subword_prefix=PIECE_MARK, show_progress=False
@@ -85,7 +87,7 @@ def word_pieces(counts: Counts, pieces: int, size: int) -> dict[str, int]:
 
 
 def joined_pairs(counts: Counts, most: int) -> tuple[list[str], list[Joint]]:
-    """The spellings worth an entry of their own, best first; and the joints that are spelt so."""
+    """Returns the spellings worth an entry of their own, best first; and the joints with that spelling."""
     scores = {
         joint: _score(joint, counts)
         for joint in counts.in_descriptions
@@ -98,7 +100,7 @@ def joined_pairs(counts: Counts, most: int) -> tuple[list[str], list[Joint]]:
 
 
 def write(folder: Path, entries: dict[str, int], spellings: list[str], joints: list[Joint]) -> None:
-    """tokenizer.json, and the joined pairs with their two words for the first vectors."""
+    """Returns tokenizer.json, and the joined pairs with their two words for the first vectors."""
     described: dict[str, Any] = json.loads(_word_piece(entries).to_str())
     vocabulary = described["model"]["vocab"]
     for spelling in spellings:

@@ -1,4 +1,6 @@
-"""Attacks on a whole stack, each with what must hold. They take minutes: `make attack` runs them, `make test` does not."""
+"""Attacks on a whole stack, each with an invariant. They take minutes: `make attack` runs them, `make test`
+does not.
+"""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -10,7 +12,7 @@ from running_stack import RunningStack
 from source_repos import FILES, GitRepo
 
 FIGURES = pytest.StashKey[Figures]()
-# The attackers' git servers run on this machine; with the default settings they would need a public address.
+# The attackers' git servers are local; the default settings would require a public address.
 ATTACKABLE = {
     "PRISM_CLONE_ALLOW_PRIVATE": "true",
     "PRISM_CLONE_SCHEMES": "https,http,ssh",
@@ -29,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """What was measured, whether it passed or not."""
+    """Prints the measurements, whether the test passed or not."""
     for line in config.stash[FIGURES].lines():
         terminalreporter.write_line(line)
 

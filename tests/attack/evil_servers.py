@@ -1,4 +1,4 @@
-"""Servers that behave as no git server should, on loopback."""
+"""Servers that misbehave as git servers, on loopback."""
 
 import itertools
 import socket
@@ -12,7 +12,7 @@ LINES_PER_WRITE = 2_000
 
 @contextmanager
 def endless_refs() -> Iterator[str]:
-    """Announces references for as long as somebody reads them. Gives the URL of a repository."""
+    """Announces references as long as the client reads them. Yields the URL of a repository."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -43,7 +43,7 @@ def endless_refs() -> Iterator[str]:
 
 @contextmanager
 def silent_server() -> Iterator[str]:
-    """Accepts connections, and says nothing. Gives the URL of a folder of repositories."""
+    """Accepts connections, and sends nothing. Yields the URL of a folder of repositories."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     kept: list[socket.socket] = []
 

@@ -1,4 +1,4 @@
-"""Figures that attacks measure, printed as a table at the end of a run."""
+"""Figures measured by attacks, printed as a table at the end of a run."""
 
 import statistics
 import threading
@@ -10,7 +10,7 @@ PAUSE_S = 0.05
 
 
 class Row(NamedTuple):
-    """What was attacked, what was seen, and the bound that the test asserts."""
+    """The attack, the measured value, and the bound that the test asserts."""
 
     attack: str
     seen: str
@@ -24,11 +24,11 @@ class Figures:
         self._rows: list[Row] = []
 
     def add(self, attack: str, seen: str, bound: str) -> None:
-        """Keep a row."""
+        """Adds a row."""
         self._rows.append(Row(attack, seen, bound))
 
     def lines(self) -> list[str]:
-        """A Markdown table; nothing where nothing was measured."""
+        """Returns a Markdown table; empty without measurements."""
         if not self._rows:
             return []
         return [
@@ -40,7 +40,7 @@ class Figures:
 
 
 class Meanwhile:
-    """Calls something again and again from a thread, as a bystander does, and times it."""
+    """Calls a function repeatedly from a thread, as a bystander, and times it."""
 
     def __init__(self, call: Callable[[], object]) -> None:
         self.seconds: list[float] = []
@@ -59,7 +59,7 @@ class Meanwhile:
 
     @property
     def p95_ms(self) -> float:
-        """Milliseconds below which 95 of 100 calls were answered."""
+        """Returns the milliseconds within which 95 of 100 calls were answered."""
         return 1000 * statistics.quantiles(self.seconds, n=20)[-1] if len(self.seconds) > 1 else float("inf")
 
     def _run(self) -> None:

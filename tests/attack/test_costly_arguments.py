@@ -1,4 +1,6 @@
-"""What the longest allowed hostile value of each argument of each tool costs all services together, in CPU time."""
+"""The cost of the longest allowed hostile value of each argument of each tool, in CPU time of all services
+together.
+"""
 
 import psutil
 from figures import Figures
@@ -13,7 +15,7 @@ KNOWN = {
     "file_path": "src/accounts.py",
 }
 CPU_S_MAX = 0.1
-# Services also do other things: what costs too much is asked again, and the cheapest counts.
+# Services also do other work: an expensive call is repeated, and the cheapest one counts.
 TIMES = 5
 
 
@@ -47,7 +49,7 @@ async def test_no_allowed_argument_is_costly(stack: RunningStack, figures: Figur
 
 
 def families(stack: RunningStack) -> list[psutil.Process]:
-    """Every service and what it started."""
+    """Returns every service and its child processes."""
     heads = [psutil.Process(facts["pid"]) for facts in stack.state()["services"].values()]
     return [process for head in heads for process in (head, *head.children(recursive=True))]
 

@@ -1,4 +1,4 @@
-"""A full disk: writes are refused, reads go on, and room brings everything back without a restart."""
+"""A full disk: writes are refused, reads work, and free space restores everything without a restart."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ Make = Callable[..., RunningStack]
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own in memory; only root can mount one."""
+    """A file system in memory; only root can mount one."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(
@@ -44,7 +44,7 @@ def test_a_full_disk_is_survived(
         (big / f"part_{number:04}.py").write_text("".join(lines))
     importing = stack.begin("index", str(big), "--name", "acme/big", "--wait", "--json")
     ballast = small_disk / "ballast"
-    with ballast.open("wb") as file:  # the rest of the disk, but for a little
+    with ballast.open("wb") as file:  # the rest of the disk, except for a little
         free = os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize
         file.write(b"\0" * (free - FLOOR_BYTES // 2))
     with stack.http() as http:
@@ -67,7 +67,7 @@ def test_a_full_disk_is_survived(
 
 
 def _edit(http: object) -> str:
-    """The code of the error that an edit gets; empty if it is taken."""
+    """Returns the error code of an edit; empty if it is accepted."""
     body = {"repo": "acme/ledger", "path": "edited.py", "content": f"VALUE = {os.urandom(4).hex()!r}\n"}
     answer = http.post("/api/v1/ingest/file", json=body)  # type: ignore[attr-defined]
     return "" if answer.is_success else str(answer.json()["error"]["code"])

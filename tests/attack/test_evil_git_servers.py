@@ -23,7 +23,7 @@ COPY_BYTES = 1_000_000
 
 
 def clone(stack: RunningStack, url: str) -> str:
-    """Ask for a clone; the job."""
+    """Requests a clone; returns its job."""
     with stack.http() as http:
         answer = http.post("/api/v1/repos", json={"url": url})
     assert answer.status_code == 202, answer.text
@@ -31,7 +31,7 @@ def clone(stack: RunningStack, url: str) -> str:
 
 
 def served(folder: Path, name: str, files: dict[str, str | bytes]) -> None:
-    """A bare repository that the git server of the folder serves."""
+    """A bare repository served by the git server of the folder."""
     repo = GitRepo(folder / "work" / name, files)
     repo.git("clone", "--quiet", "--bare", str(repo.folder), str(folder / "served" / f"{name}.git"))
 
@@ -54,7 +54,7 @@ def test_endless_references_take_bounded_memory(stack: RunningStack, figures: Fi
     assert ended["state"] == "failed", ended
 
 
-async def test_silent_servers_stop_nobody_elses_clone(
+async def test_silent_servers_do_not_block_other_clones(
     stack: RunningStack, figures: Figures, tmp_path: Path
 ) -> None:
     served(tmp_path, "good", FILES)

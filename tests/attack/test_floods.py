@@ -1,4 +1,4 @@
-"""Callers without a token: large bodies, half requests, and many who wait."""
+"""Callers without a token: large bodies, partial requests, and many waiting requests."""
 
 import asyncio
 import json
@@ -83,7 +83,7 @@ def test_half_requests_are_closed(stack: RunningStack, figures: Figures) -> None
     assert not still_open
 
 
-async def test_waiting_for_a_commit_blocks_nobody(stack: RunningStack, figures: Figures) -> None:
+async def test_waiting_for_a_commit_blocks_no_other_request(stack: RunningStack, figures: Figures) -> None:
     other = await stack.of_tenant("asking")
     other_job = other.send("acme/asked", {"a.py": b"def answered(): ...\n"})
     assert other_job["state"] == "complete"
@@ -97,7 +97,7 @@ async def test_waiting_for_a_commit_blocks_nobody(stack: RunningStack, figures: 
     limits = httpx2.Limits(max_connections=2 * WAITING)
     async with httpx2.AsyncClient(timeout=60, limits=limits) as http:
         waiting = [asyncio.create_task(wait(http)) for _ in range(WAITING)]
-        await asyncio.sleep(0.5)  # so that they are all under way
+        await asyncio.sleep(0.5)  # so that all of them are running
         started = time.monotonic()
         answer = await http.post(
             f"{stack.url}/api/v1/search", json={"query": "answered"}, headers=other.headers()

@@ -1,4 +1,4 @@
-"""What one tenant can do to the imports of another: nothing."""
+"""One tenant cannot affect the imports of another."""
 
 import hashlib
 import uuid
@@ -40,7 +40,7 @@ async def test_a_status_counts_only_its_tenant(stack: RunningStack, figures: Fig
     before = (await stack.of_tenant("counting")).get("/api/v1/status")["dead_letters"]
     job, needed = stack.open_snapshot(f"acme/poison-{uuid.uuid4().hex[:8]}", {"a.py": b"VALUE = 2\n"})
     assert needed
-    # The right tenant, a wrong content: the pack is buried, and the job of this tenant fails.
+    # The right tenant, but wrong content: the pack becomes a dead letter, and the job of this tenant fails.
     stack.send_pack(job["job"], {7: b"of no file"})
     assert stack.ended_job(job["job"])["state"] == "failed"
     after = (await stack.of_tenant("counting")).get("/api/v1/status")["dead_letters"]

@@ -1,4 +1,6 @@
-"""The longest hostile values, as each argument of each tool and each parameter of each route, beside a bystander."""
+"""The longest hostile values as each argument of each tool and each parameter of each route, with a
+bystander.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ import httpx2
 from figures import Figures, Meanwhile
 from running_stack import Json, RunningStack
 
-# Past the limits of most arguments, and below the limit of a request.
+# Over the limits of most arguments, and below the limit of a request.
 SIZE = 200_000
 SHAPES = {
     "letters": "a",
@@ -24,7 +26,7 @@ SHAPES = {
     "blanks": " ",
     "emoji": "🦀",
 }
-# What every tool answers within, however busy the machine is.
+# Every tool answers within this time, however busy the machine is.
 SECONDS_MAX = 10.0
 BYSTANDER_MS_MAX = 2_000
 SURROGATES = rb'{"repo": "\ud800", "path": "\ud800", "content": "\ud800", "query": "\ud800"}'
@@ -44,7 +46,7 @@ def takes_text(schema: Json) -> bool:
 
 
 def filled(tool: Json, name: str, value: Any) -> dict[str, Any]:
-    """The arguments of a call: required ones get something harmless."""
+    """Returns the arguments of a call; required ones get harmless values."""
     known = {
         "repo": "acme/ledger",
         "symbol": "withdraw",
@@ -132,7 +134,7 @@ def test_no_parameter_of_a_route_is_an_internal_error(stack: RunningStack, figur
 
 
 def _requests(method: str, path: str, operation: Json, value: str, schema: Json) -> Iterator[Json]:
-    """One for each parameter, and for each field of the body, that is given the value."""
+    """Yields one request for each parameter, and for each field of the body, that gets the value."""
     ordinary = {"method": method, "url": _path(path, "x")}
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "query":
@@ -149,7 +151,9 @@ def _requests(method: str, path: str, operation: Json, value: str, schema: Json)
 
 
 def _problem(http: httpx2.Client, request: Json) -> str:
-    """What no mistake of a caller may lead to; empty if all is well."""
+    """Sends the request; returns a transport error or a 5xx answer, which no mistake of a caller may cause.
+    Empty otherwise.
+    """
     try:
         answer = http.request(**request)
     except httpx2.HTTPError as error:

@@ -1,4 +1,4 @@
-"""A process that stands still is replaced, and the status says what is true."""
+"""A suspended process is replaced, and the status reports it."""
 
 import os
 import shutil
@@ -104,7 +104,7 @@ def _shown(stack: RunningStack, name: str) -> str:
 
 
 def _supervisor(stack: RunningStack) -> int | None:
-    """The process of the supervisor once the stack is up; None while it starts."""
+    """Returns the process of the supervisor once the stack is up; None while it starts."""
     try:
         state = stack.state()
     except (OSError, ValueError):

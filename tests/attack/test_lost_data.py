@@ -1,4 +1,4 @@
-"""A store that lost data, is damaged, or is of another version says so, and can be rebuilt."""
+"""A store that lost data, is damaged, or has another version reports it, and can be rebuilt."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ def indexed(stack: RunningStack, repo: GitRepo) -> RunningStack:
 
 
 def grep(stack: RunningStack) -> tuple[int, str, int]:
-    """Status, error code and matches of a search for a word that the repository has."""
+    """Returns status, error code and matches of a search for a word of the repository."""
     with stack.http() as http:
         answer = http.post("/api/v1/grep", json={"pattern": "withdraw", "repo": "acme/ledger"})
     body = answer.json()

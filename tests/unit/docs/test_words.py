@@ -56,10 +56,27 @@ PLAIN = (
 PLAIN += ("docs/invariants.md", "docs/storage.md", "docs/operations.md", "docs/security.md")
 PLAIN += ("docs/crashes.md", "docs/exactness.md", "docs/graph.md", "docs/growth.md", "docs/quality.md")
 PLAIN += ("docs/events.md", "docs/languages.md", "docs/metrics.md", "docs/settings.md", "docs/tools.md")
-PLAIN += ("docs/generate.py", "CHANGELOG.md", "tests/system", "tests/contract", "docs/decisions")
+PLAIN += ("docs/generate.py", "CHANGELOG.md", "tests/system", "tests/contract", "docs/decisions", "training")
 PLAIN += tuple(
-    f"tests/unit/{area}" for area in ("contracts", "embedder", "gateway", "runtime", "source", "store")
+    f"tests/unit/{area}"
+    for area in (
+        "bench",
+        "chunker",
+        "cli",
+        "contracts",
+        "embedder",
+        "gateway",
+        "model",
+        "qdrant_local",
+        "resolver",
+        "runtime",
+        "safety",
+        "scip",
+        "source",
+        "store",
+    )
 )
+PLAIN += ("tests/attack", "tests/models")
 WRAPPED = (
     "README.md",
     "ARCHITECTURE.md",

@@ -1,4 +1,4 @@
-"""Small programs for the tests, read by the chunker's own parser."""
+"""Small programs for the tests, parsed by the chunker's own parser."""
 
 from collections.abc import Mapping
 
@@ -25,8 +25,10 @@ def facts_of(path: str, text: str, scope: str = "r/base") -> FileFacts:
     return with_qualifier_uses(facts)
 
 
-def told(files: Mapping[str, str] | list[FileFacts]) -> set[str]:
-    """Every edge as `path:line name -> path of the target:symbol strategy`; candidates with a question mark."""
+def edges_of(files: Mapping[str, str] | list[FileFacts]) -> set[str]:
+    """Returns every edge as `path:line name -> path of the target:symbol strategy`; candidates with a
+    question mark.
+    """
     facts = [facts_of(*file) for file in files.items()] if isinstance(files, Mapping) else files
     program = Program()
     for file in facts:
@@ -44,8 +46,10 @@ def told(files: Mapping[str, str] | list[FileFacts]) -> set[str]:
     return found
 
 
-def told_between_files(*repositories: dict[str, str]) -> set[str]:
-    """Of repositories that have manifests, every edge that leaves a file for another one, as `repository:path -> repository:path strategy`."""
+def edges_between_files(*repositories: dict[str, str]) -> set[str]:
+    """Returns every edge between two files of repositories with manifests, as `repository:path ->
+    repository:path strategy`.
+    """
     program_files, providers = [], []
     for number, files in enumerate(repositories):
         scope = f"r{number}/base"

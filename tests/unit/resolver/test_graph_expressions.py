@@ -1,4 +1,4 @@
-"""What stands before a dot, as steps."""
+"""The expression before a dot, split into steps."""
 
 import pytest
 from hypothesis import given
@@ -42,15 +42,15 @@ def spelled(expression: str) -> list[str]:
         ("", []),
     ],
 )
-def test_steps(expression: str, steps: list[str]) -> None:
+def test_expressions_are_split_into_steps(expression: str, steps: list[str]) -> None:
     assert spelled(expression) == steps
 
 
 @given(st.text(alphabet="ab.()<>[]{}:'\" @$&*!?-", max_size=40))
-def test_any_text_is_read_or_left(text: str) -> None:
+def test_any_text_is_parsed_or_ignored(text: str) -> None:
     assert all(step == CALL or step.name for step in steps_of(text))
 
 
-def test_brackets_without_end_take_no_time() -> None:
+def test_unclosed_brackets_take_linear_time() -> None:
     assert steps_of("(" * 3_000) == ()
     assert steps_of("(" * 3_000 + ")" * 3_000) == ()

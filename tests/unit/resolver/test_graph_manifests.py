@@ -1,10 +1,9 @@
-"""What manifests say, and what follows of it for imports between packages and repositories."""
+"""Contents of manifests, and their effect on imports between packages and repositories."""
 
 import json
 
 import pytest
-from graph_files import facts_of
-from graph_files import told_between_files as told
+from graph_files import edges_between_files, facts_of
 
 from prism_resolver import manifests
 from prism_resolver.manifests import PackageProvider, Packages, is_manifest, read_manifest
@@ -55,24 +54,24 @@ COMPOSER = {
         ("composer.json", json.dumps(COMPOSER), "acme/parcels", {"acme/rates"}),
     ],
 )  # fmt: skip
-def test_a_manifest_says_what_it_provides_and_what_it_depends_on(path, text, name, depends) -> None:
+def test_a_manifest_declares_its_package_and_dependencies(path, text, name, depends) -> None:
     found = read_manifest(f"packages/parcels/{path}", text)
     assert found
     assert (found.folder, found.name, found.dependencies) == ("packages/parcels", name, depends)
 
 
-# Of requirements.txt any line may be the name of a package.
+# In requirements.txt any line may be the name of a package.
 @pytest.mark.parametrize("path", [*sorted(manifests._READERS.keys() - {"requirements.txt"}), "tsconfig.json"])
 @pytest.mark.parametrize(
     "text",
     ["[", "{", "[]", "null", "<a", '{"name": 3, "dependencies": 4, "require": 5, "exports": 6}', "[project]\ndependencies = 3\n", "[" * 100_000, '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "\0"],
 )  # fmt: skip
-def test_a_manifest_that_cannot_be_read_says_nothing_and_harms_nobody(path, text) -> None:
+def test_an_invalid_manifest_is_ignored(path, text) -> None:
     found = read_manifest(path, text)
     assert found is None or not found.dependencies
 
 
-def test_a_manifest_at_the_limit_is_read_and_one_past_it_is_not(monkeypatch) -> None:
+def test_a_manifest_past_the_limit_is_not_read(monkeypatch) -> None:
     monkeypatch.setattr(manifests, "TEXT_CHARS_MAX", len(CARGO))
     assert read_manifest("Cargo.toml", CARGO)
     assert read_manifest("Cargo.toml", CARGO + " ") is None
@@ -82,7 +81,7 @@ def test_a_manifest_at_the_limit_is_read_and_one_past_it_is_not(monkeypatch) -> 
     assert read_manifest("Cargo.toml", CARGO) is None
 
 
-def test_manifests_are_known_by_their_names() -> None:
+def test_manifests_are_recognized_by_name() -> None:
     assert is_manifest("a/package.json")
     assert is_manifest("a/tsconfig.base.json")
     assert not is_manifest("a/package-lock.json")
@@ -101,14 +100,14 @@ RATES_PY = {"pyproject.toml": project("acme-rates"), "src/acme_rates/zones.py": 
 USER_PY = {"app/user.py": "from acme_rates.zones import rate\nrate()\n"}
 
 
-def test_what_a_repository_depends_on_is_resolved_in_the_one_that_provides_it() -> None:
-    found = told(RATES_PY, USER_PY | {"pyproject.toml": project("app", "acme-rates>=1")})
+def test_a_dependency_is_resolved_in_its_provider() -> None:
+    found = edges_between_files(RATES_PY, USER_PY | {"pyproject.toml": project("app", "acme-rates>=1")})
     assert found == {"1:app/user.py -> 0:src/acme_rates/zones.py package"}
 
 
 @pytest.mark.parametrize("manifest", [{}, {"pyproject.toml": project("app", "other")}])
-def test_without_the_dependency_the_other_repository_is_a_candidate(manifest) -> None:
-    found = told(RATES_PY, USER_PY | manifest)
+def test_without_a_dependency_the_provider_is_a_candidate(manifest) -> None:
+    found = edges_between_files(RATES_PY, USER_PY | manifest)
     assert found
     assert all(edge.endswith("?") for edge in found)
 
@@ -116,33 +115,37 @@ def test_without_the_dependency_the_other_repository_is_a_candidate(manifest) ->
 def test_a_name_alone_makes_no_dependency() -> None:
     provider = {"package.json": package("rates"), "src/index.ts": "export function rate() {}\n"}
     user = {"package.json": package("app"), "user.ts": "import { rate } from 'rates';\nrate();\n"}
-    assert told(provider, user) == {"1:user.ts -> 0:src/index.ts only_definition?"}
+    assert edges_between_files(provider, user) == {"1:user.ts -> 0:src/index.ts only_definition?"}
 
 
-def test_without_the_provider_the_other_repository_is_a_candidate() -> None:
+def test_without_a_provider_the_repository_is_a_candidate() -> None:
     unnamed = {path: text for path, text in RATES_PY.items() if path.endswith(".py")}
-    found = told(unnamed, USER_PY | {"pyproject.toml": project("app", "acme-rates")})
+    found = edges_between_files(unnamed, USER_PY | {"pyproject.toml": project("app", "acme-rates")})
     assert found
     assert all(edge.endswith("?") for edge in found)
 
 
-def test_of_two_repositories_that_provide_a_package_none_is_sure() -> None:
-    found = told(RATES_PY, USER_PY | {"pyproject.toml": project("app", "acme-rates")}, RATES_PY)
+def test_two_providers_of_a_package_are_candidates() -> None:
+    found = edges_between_files(
+        RATES_PY, USER_PY | {"pyproject.toml": project("app", "acme-rates")}, RATES_PY
+    )
     assert found
     assert all(edge.endswith("?") for edge in found)
 
 
-def test_what_the_repository_has_itself_goes_before_what_it_depends_on() -> None:
+def test_own_modules_override_dependencies() -> None:
     own = {"src/acme_rates/zones.py": "def rate(): ...\n", "pyproject.toml": project("app", "acme-rates")}
-    assert told(RATES_PY, USER_PY | own) == {"1:app/user.py -> 1:src/acme_rates/zones.py import"}
+    assert edges_between_files(RATES_PY, USER_PY | own) == {
+        "1:app/user.py -> 1:src/acme_rates/zones.py import"
+    }
 
 
-def test_a_file_outside_of_the_folder_of_the_package_is_not_of_it() -> None:
+def test_a_file_outside_the_package_folder_is_not_part_of_it() -> None:
     provider = {
         "rates/pyproject.toml": project("acme-rates"),
         "other/acme_rates/zones.py": "def rate(): ...\n",
     }
-    found = told(provider, USER_PY | {"pyproject.toml": project("app", "acme-rates")})
+    found = edges_between_files(provider, USER_PY | {"pyproject.toml": project("app", "acme-rates")})
     assert found
     assert all(edge.endswith("?") for edge in found)
 
@@ -200,12 +203,12 @@ def test_a_file_outside_of_the_folder_of_the_package_is_not_of_it() -> None:
         ),
     ],
 )  # fmt: skip
-def test_other_ecosystems(provider, user, home) -> None:
+def test_packages_of_other_ecosystems_are_resolved(provider, user, home) -> None:
     path = next(path for path in user if path.rpartition("/")[2].lower().startswith("user"))
-    assert f"1:{path} -> 0:{home} package" in told(provider, user)
+    assert f"1:{path} -> 0:{home} package" in edges_between_files(provider, user)
 
 
-def test_packages_of_one_repository_know_each_other_by_their_names() -> None:
+def test_packages_of_one_repository_resolve_by_name() -> None:
     files = {
         "packages/rates/package.json": package("@acme/rates", main="dist/main.js"),
         "packages/rates/src/main.ts": "export { rate } from './zones';\n",
@@ -215,32 +218,32 @@ def test_packages_of_one_repository_know_each_other_by_their_names() -> None:
     assert {
         "0:packages/app/user.ts -> 0:packages/rates/src/zones.ts import",
         "0:packages/app/user.ts -> 0:packages/rates/src/main.ts import",
-    } <= told(files)
+    } <= edges_between_files(files)
 
 
-def test_a_pattern_of_what_a_package_exports_leads_to_its_files() -> None:
+def test_an_exports_pattern_resolves_to_its_files() -> None:
     files = {
         "packages/rates/package.json": package("@acme/rates", exports={"./*": "./dist/deep/*.js", "./z/*": "./far/*.ts"}),
         "packages/rates/src/deep/zones.ts": "export function rate() {}\n",
         "packages/rates/far/fees.ts": "export function fee() {}\n",
         "packages/app/user.ts": "import { rate } from '@acme/rates/zones';\nimport { fee } from '@acme/rates/z/fees';\nrate(fee());\n",
     }  # fmt: skip
-    assert told(files) == {
+    assert edges_between_files(files) == {
         "0:packages/app/user.ts -> 0:packages/rates/src/deep/zones.ts import",
         "0:packages/app/user.ts -> 0:packages/rates/far/fees.ts import",
     }
 
 
-def test_a_folder_s_file_of_a_package_is_found_without_an_entry_in_the_manifest() -> None:
+def test_an_index_file_is_found_without_a_manifest_entry() -> None:
     files = {
         "packages/rates/package.json": package("@acme/rates"),
         "packages/rates/src/main.ts": "export function rate() {}\n",
         "packages/app/user.ts": "import { rate } from '@acme/rates';\nrate();\n",
     }
-    assert "0:packages/app/user.ts -> 0:packages/rates/src/main.ts import" in told(files)
+    assert "0:packages/app/user.ts -> 0:packages/rates/src/main.ts import" in edges_between_files(files)
 
 
-def test_a_module_that_is_looked_for_in_a_package_is_told_as_the_package_s_own() -> None:
+def test_a_lookup_in_a_package_names_the_modules_own_path() -> None:
     manifest = read_manifest("packages/rates/package.json", package("@acme/rates"))
     assert manifest
     program = Program(packages=Packages([PackageProvider("r/base", "parcels", manifest)]))
@@ -251,7 +254,7 @@ def test_a_module_that_is_looked_for_in_a_package_is_told_as_the_package_s_own()
     assert any(imports(importer, module, target) is Certainty.YES for importer, module in program.missing)
 
 
-def test_of_a_package_json_the_symbols_say_the_name() -> None:
+def test_symbols_of_a_package_json_give_the_package_name() -> None:
     facts = facts_of("packages/rates/package.json", '{\n  "name": "@acme/rates",\n  "version": "1"\n}\n')
     found = manifests.named_manifest(facts.path, facts.symbols)
     assert found

@@ -1,4 +1,4 @@
-"""What a compiler's index says goes before the rules, as long as the files are the same."""
+"""Occurrences of a SCIP index override the rules while the files are unchanged."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,10 +40,10 @@ def occurrences(documents: Sequence[Document], files: dict[str, str]) -> Occurre
     return Occurrences([OccurrenceIndex(columns, lambda path: path)])
 
 
-def told(
+def edges_in(
     documents: Sequence[Document], files: dict[str, str], changed: Sequence[FileFacts] = (), path: str = DEPOT
 ) -> set[str]:
-    """The edges of a file as `strategy path symbol`, candidates with a question mark."""
+    """Returns the edges of a file as `strategy path symbol`, candidates with a question mark."""
     program = Program(occurrences(documents, files))
     known = {name: facts(name, text) for name, text in files.items()} | {one.path: one for one in changed}
     for one in known.values():
@@ -56,51 +56,51 @@ def told(
     }
 
 
-def test_without_an_index_a_name_is_all_there_is() -> None:
-    assert told([], FILES) == GUESSED
+def test_without_an_index_only_the_name_matches() -> None:
+    assert edges_in([], FILES) == GUESSED
 
 
-def test_what_an_index_says_is_resolved() -> None:
-    assert told(parcels(), FILES) == {"scip parcels/rates.py Zone.rate"}
+def test_an_occurrence_of_an_index_is_resolved() -> None:
+    assert edges_in(parcels(), FILES) == {"scip parcels/rates.py Zone.rate"}
 
 
 @pytest.mark.parametrize("path", ["parcels/depot.py", "parcels/rates.py"])
-def test_of_a_file_that_changed_since_the_rules_are_asked(path) -> None:
+def test_a_changed_file_falls_back_to_the_rules(path) -> None:
     changed = facts(path, "\n" + FILES[path])
-    assert told(parcels(), FILES, [changed]) == GUESSED
+    assert edges_in(parcels(), FILES, [changed]) == GUESSED
 
 
-def test_a_change_of_another_file_changes_nothing() -> None:
+def test_a_change_of_an_unrelated_file_has_no_effect() -> None:
     changed = facts("parcels/fees.py", "\n" + FILES["parcels/fees.py"])
-    assert told(parcels(), FILES, [changed]) == {"scip parcels/rates.py Zone.rate"}
+    assert edges_in(parcels(), FILES, [changed]) == {"scip parcels/rates.py Zone.rate"}
 
 
-def test_what_an_index_knows_to_be_outside_is_no_edge() -> None:
+def test_an_external_symbol_of_an_index_is_no_edge() -> None:
     outside = document(DEPOT, [At(STANDARD + "book/rate().", 1, 16, 20)])
-    assert told([*parcels()[:2], outside], FILES) == set()
+    assert edges_in([*parcels()[:2], outside], FILES) == set()
 
 
-def test_what_is_defined_where_no_symbol_is_is_no_edge() -> None:
+def test_a_definition_without_a_symbol_is_no_edge() -> None:
     parameter = own("`parcels.depot`/price().(rate)")
     here = document(DEPOT, [define(parameter, 0, 10, 14), At(parameter, 1, 16, 20)])
-    assert told([*parcels()[:2], here], FILES) == set()
+    assert edges_in([*parcels()[:2], here], FILES) == set()
 
 
-def test_what_an_index_says_goes_before_what_the_rules_find() -> None:
+def test_an_occurrence_overrides_the_rules() -> None:
     files = FILES | {DEPOT: "from .fees import Fee\nFee().rate()\n"}
-    assert "receiver_type parcels/fees.py Fee.rate" in told([], files)
-    found = told([*parcels()[:2], document(DEPOT, [At(ZONE_RATE, 1, 6, 10)])], files)
+    assert "receiver_type parcels/fees.py Fee.rate" in edges_in([], files)
+    found = edges_in([*parcels()[:2], document(DEPOT, [At(ZONE_RATE, 1, 6, 10)])], files)
     assert "scip parcels/rates.py Zone.rate" in found
     assert "receiver_type parcels/fees.py Fee.rate" not in found
 
 
-def test_an_import_is_known_by_the_name_that_it_gives() -> None:
+def test_an_import_is_matched_by_its_local_name() -> None:
     files = FILES | {DEPOT: "from far import Zone as Area\nArea()\n"}
     here = document(DEPOT, [At(ZONE, 0, 16, 20), At(ZONE, 1, 0, 4)])
-    assert told([*parcels()[:2], here], files) == {"scip parcels/rates.py Zone"}
+    assert edges_in([*parcels()[:2], here], files) == {"scip parcels/rates.py Zone"}
 
 
-def test_a_constructor_that_is_called_by_the_name_of_its_class_is_the_class() -> None:
+def test_a_constructor_call_by_class_name_means_the_class() -> None:
     java = "class Zone {\n  Zone(int n) {}\n}\n"
     files = {"Zone.java": java, "User.java": "class User {\n  Object f() { return new Zone(1); }\n}\n"}
     made = own("Zone#`<init>`().")
@@ -108,17 +108,17 @@ def test_a_constructor_that_is_called_by_the_name_of_its_class_is_the_class() ->
         document("Zone.java", [define(own("Zone#"), 0, 6, 10), define(made, 1, 2, 6)]),
         document("User.java", [At(made, 1, 26, 30)]),
     ]
-    assert told(index, files, path="User.java") == {"scip Zone.java Zone"}
+    assert edges_in(index, files, path="User.java") == {"scip Zone.java Zone"}
 
 
-def test_of_a_file_that_is_gone_the_rules_are_asked() -> None:
+def test_a_deleted_target_falls_back_to_the_rules() -> None:
     program, user = Program(occurrences(parcels(), FILES)), facts(DEPOT, FILES[DEPOT])
     program.add(user)
     program.add(facts("parcels/fees.py", FILES["parcels/fees.py"]))
     assert [edge.strategy for edge in edges(program, user)] == ["only_definition"]
 
 
-def test_what_implements_without_saying_so_is_told() -> None:
+def test_implicit_implementations_are_returned() -> None:
     files = {
         "a.go": "package a\ntype Weigher interface {\n\tWeigh() int\n}\n",
         "b.go": "package a\ntype Depot struct{}\n\nfunc (d *Depot) Weigh() int { return 1 }\n",
@@ -138,7 +138,7 @@ def test_what_implements_without_saying_so_is_told() -> None:
     assert known["b.go"].symbols[reference.symbol].name == "Depot"
 
 
-def test_what_a_file_says_itself_is_not_told_again() -> None:
+def test_declared_inheritance_is_not_returned_twice() -> None:
     files = {"a.py": "class Base: ...\n", "b.py": "from a import Base\nclass Depot(\n    Base,\n): ...\n"}
     base, depot = own("`a`/Base#"), own("`b`/Depot#")
     index = [
@@ -152,7 +152,7 @@ def test_what_a_file_says_itself_is_not_told_again() -> None:
     assert list(Resolver(program, known["b.py"]).implementations()) == []
 
 
-def test_who_uses_or_implements_what_a_file_defines_is_known() -> None:
+def test_dependents_of_a_file_are_known() -> None:
     known = occurrences(
         [*parcels(), document("parcels/zones.py", [define(own("Far#"), 0, 0, 3)], [(own("Far#"), ZONE)])],
         FILES | {"parcels/zones.py": "Far"},
@@ -162,7 +162,7 @@ def test_who_uses_or_implements_what_a_file_defines_is_known() -> None:
     assert known.using(["parcels/fees.py"]) == known.implementing(["no/file.py"]) == set()
 
 
-def test_definitions_of_a_file_that_is_not_read_are_elsewhere() -> None:
+def test_definitions_in_unread_files_are_elsewhere() -> None:
     program = Program(occurrences(parcels(), FILES), unloaded=FILES)
     user, fees = facts(DEPOT, FILES[DEPOT]), facts("parcels/fees.py", FILES["parcels/fees.py"])
     program.add(user)
@@ -170,7 +170,7 @@ def test_definitions_of_a_file_that_is_not_read_are_elsewhere() -> None:
     assert list(edges(program, user)) == []
 
 
-def test_two_indexes_of_a_file_are_told_together() -> None:
+def test_two_indexes_of_a_file_are_combined() -> None:
     both = Occurrences(
         [*occurrences(parcels(), FILES).indexes, *occurrences([*parcels()[:2], document(DEPOT, [At(FEE_RATE, 1, 16, 20)])], FILES).indexes]
     )  # fmt: skip

@@ -1,9 +1,9 @@
-"""What configuration files say of modules that are neither relative nor packages, and what follows of it for imports."""
+"""Path mappings of configuration files, and their effect on imports that are neither relative nor packages."""
 
 import json
 
 import pytest
-from graph_files import facts_of, told_between_files
+from graph_files import edges_between_files, facts_of
 
 from prism_resolver import path_mappings
 from prism_resolver.manifests import PackageProvider, Packages, read_manifest
@@ -50,7 +50,7 @@ def importing(module: str) -> str:
         pytest.param({"tsconfig.json": '\ufeff{ // a // "b"\n /* "*/ "compilerOptions": {"paths": {"@/*": ["./code/*",], /* c */ }, }, }'}, "@/zones/rates", "code/zones/rates.ts", id="with comments"),
     ],
 )  # fmt: skip
-def test_an_import_is_resolved_by_the_path_mapping_of_a_configuration(configs, module, home) -> None:
+def test_an_import_is_resolved_by_a_path_mapping(configs, module, home) -> None:
     files = {
         "code/zones/rates.ts": RATE,
         "code/depot/index.ts": RATE,
@@ -58,7 +58,7 @@ def test_an_import_is_resolved_by_the_path_mapping_of_a_configuration(configs, m
         "far/zones/rates.ts": RATE,
         "index.ts": RATE,
     }
-    found = told_between_files(files | configs | {"app/deep/user.ts": importing(module)})
+    found = edges_between_files(files | configs | {"app/deep/user.ts": importing(module)})
     assert found == {f"0:app/deep/user.ts -> 0:{home} import"}
 
 
@@ -75,28 +75,28 @@ def test_an_import_is_resolved_by_the_path_mapping_of_a_configuration(configs, m
         pytest.param({"package.json": json.dumps({"imports": {"@w/*": "./code/*"}})}, id="no sign of Node"),
     ],
 )
-def test_what_says_nothing_of_a_module_harms_nobody(configs) -> None:
+def test_configurations_without_a_mapping_have_no_effect(configs) -> None:
     files = {"code/rates.ts": RATE, "app/user.ts": importing("@w/rates")}
-    assert all(edge.endswith("?") for edge in told_between_files(files | configs))
+    assert all(edge.endswith("?") for edge in edges_between_files(files | configs))
 
 
-def test_a_mapping_without_a_file_leaves_the_module_to_other_rules() -> None:
+def test_a_mapping_without_a_file_falls_back_to_other_rules() -> None:
     files = {
         "tsconfig.json": config({"@acme/*": ["./types/*"]}),
         "packages/rates/package.json": '{"name": "@acme/rates"}',
         "packages/rates/src/index.ts": RATE,
         "app/user.ts": importing("@acme/rates"),
     }
-    assert told_between_files(files) == {"0:app/user.ts -> 0:packages/rates/src/index.ts import"}
+    assert edges_between_files(files) == {"0:app/user.ts -> 0:packages/rates/src/index.ts import"}
 
 
-def test_the_mapping_of_one_repository_says_nothing_in_another() -> None:
+def test_a_mapping_does_not_apply_in_another_repository() -> None:
     mapped = {"tsconfig.json": config({"@w/*": ["./code/*"]}), "code/rates.ts": RATE}
     user = {"code/rates.ts": RATE, "app/user.ts": importing("@w/rates")}
-    assert all(edge.endswith("?") for edge in told_between_files(mapped, user))
+    assert all(edge.endswith("?") for edge in edges_between_files(mapped, user))
 
 
-def test_a_file_that_is_not_read_yet_is_looked_for_where_the_mapping_has_it() -> None:
+def test_an_unread_file_is_requested_by_its_mapped_path() -> None:
     manifest = read_manifest("tsconfig.json", config({"@depot": ["./code/rates.ts"]}))
     assert manifest
     program = Program(packages=Packages([PackageProvider("r/base", "parcels", manifest)]))
@@ -106,7 +106,7 @@ def test_a_file_that_is_not_read_yet_is_looked_for_where_the_mapping_has_it() ->
     assert "./code/rates" in {module for _, module in program.missing}
 
 
-def test_a_configuration_at_the_limit_is_read_and_one_past_it_is_not(monkeypatch) -> None:
+def test_a_configuration_past_the_limit_is_not_read(monkeypatch) -> None:
     text = config({"a": ["b"], "c": ["d"]})
     monkeypatch.setattr(path_mappings, "PATTERNS_MAX", 2)
     assert read_manifest("tsconfig.json", text)
@@ -117,7 +117,7 @@ def test_a_configuration_at_the_limit_is_read_and_one_past_it_is_not(monkeypatch
     assert read_config(config({"a": ["b", "c"]})).paths == {"a": ("./b",)}
 
 
-def test_of_configurations_that_extend_each_other_so_many_are_read(monkeypatch) -> None:
+def test_the_chain_of_extended_configurations_is_limited(monkeypatch) -> None:
     known = [
         ("r", "tsconfig.json", PathMapping(extends=("./tsconfig.1.json",))),
         ("r", "tsconfig.1.json", PathMapping(extends=("./tsconfig.2.json",))),
@@ -131,7 +131,7 @@ def test_of_configurations_that_extend_each_other_so_many_are_read(monkeypatch) 
     assert read_config(config(extends=["./a", "./b"])).extends == ("./a",)
 
 
-def test_projects_that_extend_one_configuration_share_what_it_says() -> None:
+def test_projects_share_an_extended_configuration() -> None:
     base = ("r", "base.json", read_config(config({"@depot": ["./src/depot.ts"]})))
     projects = [
         ("r", f"p{number}/tsconfig.json", read_config('{"extends": "../base.json"}')) for number in range(5)
@@ -151,12 +151,12 @@ def test_projects_that_extend_one_configuration_share_what_it_says() -> None:
         ({"@/*-rates": ["./code/*"]}, "code/zones", ["@/zones-rates"]),
     ],
 )
-def test_what_a_file_is_imported_as_where_it_is_called_otherwise(paths, name, modules) -> None:
+def test_a_mapped_file_may_have_another_name(paths, name, modules) -> None:
     mapping = read_config(config(paths))
     assert [*PathMappings([("r", "tsconfig.json", mapping)]).module_names("r", [name])] == modules
 
 
 @pytest.mark.parametrize("text", ['{"a": "' + '\\"' * 50_000, "/*" * 50_000, "," * 100_000, '"' * 100_001])
-def test_a_long_text_is_gone_over_once(text) -> None:
+def test_a_long_text_takes_linear_time(text) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_config(text)

@@ -1,4 +1,4 @@
-"""What a file says of itself."""
+"""The leading comment of a file."""
 
 import time
 
@@ -31,11 +31,11 @@ CPU_MAX_S = 0.5
         ("", ""),
     ],
 )
-def test_the_comment_that_a_file_begins_with(opening, sentence):
+def test_the_leading_comment_gives_a_sentence(opening, sentence):
     assert leading_sentence(opening) == sentence
 
 
-def test_a_sentence_is_one_line_and_has_no_end():
+def test_a_sentence_is_one_line_without_its_period():
     assert (
         first_sentence("Where <b>parcels</b>\n   wait for `tours`. And more.")
         == "Where parcels wait for tours."
@@ -53,5 +53,5 @@ def test_openings_without_a_comment_take_linear_time(line) -> None:
     assert time.process_time() - started < CPU_MAX_S
 
 
-def test_what_follows_an_unclosed_comment_is_still_read() -> None:
+def test_text_after_an_unclosed_comment_is_still_read() -> None:
     assert first_comments("{- /* One. */\n{- /* Two. */") == "One. Two."

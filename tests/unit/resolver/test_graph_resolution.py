@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from graph_files import facts_of, told
+from graph_files import edges_of, facts_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -30,14 +30,14 @@ class Depot:
         ("class A:\n    def f(self):\n        self.hook()\nclass B(A):\n    def hook(self): ...\n", "user.py:4 hook -> user.py:B.hook only_definition?"),
     ],
 )  # fmt: skip
-def test_members_are_found_through_what_variables_are(user: str, found: str) -> None:
-    assert found in told({"depot.py": DEPOT, "user.py": f"from depot import Depot\n{user}"})
+def test_members_are_resolved_by_types_of_variables(user: str, found: str) -> None:
+    assert found in edges_of({"depot.py": DEPOT, "user.py": f"from depot import Depot\n{user}"})
 
 
 @pytest.mark.parametrize(
     ("user", "name"),
     [
-        ("def f(d: Depot):\n    d.open()\n", "open"),  # a depot is known not to open
+        ("def f(d: Depot):\n    d.open()\n", "open"),  # a depot is known to have no `open`
         ("def f(weigh):\n    weigh()\n", "weigh"),
         ("def f(d: str):\n    d.weigh()\n", "weigh"),
         ("import json\ndef f():\n    json.weigh()\n", "weigh"),
@@ -45,13 +45,13 @@ def test_members_are_found_through_what_variables_are(user: str, found: str) -> 
         ("len([])\n", "len"),
     ],
 )
-def test_what_leads_elsewhere_is_no_edge(user: str, name: str) -> None:
+def test_a_reference_that_leads_elsewhere_is_no_edge(user: str, name: str) -> None:
     files = {
         "depot.py": DEPOT,
         "gate.py": "class Gate:\n    def open(self): ...\ndef len(x): ...\n",
         "user.py": f"from depot import Depot\n{user}",
     }
-    assert not [edge for edge in told(files) if edge.startswith("user.py") and f" {name} ->" in edge]
+    assert not [edge for edge in edges_of(files) if edge.startswith("user.py") and f" {name} ->" in edge]
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_what_leads_elsewhere_is_no_edge(user: str, name: str) -> None:
         ("export class Depot { weigh() {} }\n", "import { Depot } from './depot';\nclass A { constructor(private d: Depot) {} f() { this.d.weigh(); } }\n"),
     ],
 )  # fmt: skip
-def test_typescript(module: str, user: str) -> None:
-    found = told({"src/depot.ts": module, "src/user.ts": user})
+def test_members_of_typescript_classes_are_resolved(module: str, user: str) -> None:
+    found = edges_of({"src/depot.ts": module, "src/user.ts": user})
     assert "src/user.ts:2 weigh -> src/depot.ts:Depot.weigh receiver_type" in found
 
 
@@ -81,25 +81,25 @@ def test_typescript(module: str, user: str) -> None:
         ("if tall:\n    Store = Depot\nelse:\n    Store = None\nStore().weigh()\n", "user.py:6 weigh -> depot.py:Depot.weigh only_definition?"),
     ],
 )  # fmt: skip
-def test_an_alias_is_followed_to_what_it_names(user: str, found: str) -> None:
-    assert found in told({"depot.py": DEPOT, "user.py": f"from depot import Depot\n{user}"})
+def test_an_alias_is_followed_to_its_target(user: str, found: str) -> None:
+    assert found in edges_of({"depot.py": DEPOT, "user.py": f"from depot import Depot\n{user}"})
 
 
 def test_a_name_in_a_method_is_no_member_of_its_class() -> None:
     user = "class Low:\n    def rate(self): ...\n    def f(self):\n        def own(): return rate\n        return own(rate)\n"
-    assert told({"user.py": user}) == {"user.py:5 own -> user.py:Low.f.own same_file"}
+    assert edges_of({"user.py": user}) == {"user.py:5 own -> user.py:Low.f.own same_file"}
 
 
-def test_where_members_need_an_object_a_bare_name_is_none() -> None:
+def test_a_bare_name_is_no_member_where_an_object_is_required() -> None:
     user = "import { open } from './depot';\nclass Gate { open() {} start = open; }\n"
-    found = told({"depot.ts": "export function open() {}\n", "user.ts": user})
+    found = edges_of({"depot.ts": "export function open() {}\n", "user.ts": user})
     assert "user.ts:2 open -> depot.ts:open import" in found
 
 
-def test_an_export_by_another_name() -> None:
+def test_an_export_under_another_name_is_resolved() -> None:
     depot = "class Depot { weigh() {} }\nfunction open() {}\nexport { open as start, Depot as default };\n"
     user = "import Store, { start } from './depot';\nstart(new Store().weigh());\n"
-    found = told({"depot.ts": depot, "user.ts": user})
+    found = edges_of({"depot.ts": depot, "user.ts": user})
     assert "depot.ts:3 open -> depot.ts:open same_file" in found
     assert "user.ts:2 start -> depot.ts:open import" in found
     assert "user.ts:2 weigh -> depot.ts:Depot.weigh receiver_type" in found
@@ -112,48 +112,48 @@ def test_an_export_by_another_name() -> None:
         ("a.py", "@overload\ndef f(x: int): ...\n@overload\ndef f(x: str): ...\ndef f(x): return x\nf(1)\n", 5),
     ],
 )  # fmt: skip
-def test_a_call_of_an_overloaded_function_means_the_one_with_a_body(path: str, text: str, line: int) -> None:
+def test_a_call_of_an_overload_means_the_one_with_a_body(path: str, text: str, line: int) -> None:
     program, file = Program(), facts_of(path, text)
     program.add(file)
     called = [edge.target for edge in edges(program, file) if file.references[edge.reference].kind == "call"]
     assert [file.symbols[target.symbol].name_line for target in called if target.symbol >= 0] == [line]
 
 
-def test_names_that_stand_for_each_other_in_a_circle() -> None:
+def test_circular_aliases_end() -> None:
     text = (
         "class A(A.T):\n    T = B\n    U = T.U.T\nB = A.T\nC = B.U\nC().weigh()\nX = X.X.X.X.X.X\nX.weigh()\n"
     )
-    found = told({"a.py": text, "depot.py": DEPOT})
+    found = edges_of({"a.py": text, "depot.py": DEPOT})
     assert "a.py:5 B -> a.py:B same_file" in found
     assert "a.py:6 weigh -> depot.py:Depot.weigh only_definition?" in found
 
 
-def test_a_package_that_is_not_indexed_hides_what_the_folder_has() -> None:
+def test_an_unindexed_package_hides_files_of_the_folder() -> None:
     files = {
         "a/Depot.java": "package a;\nclass Depot { void weigh() {} }\n",
         "a/User.java": "package a;\nimport far.Depot;\nclass User { void f(Depot d) { d.weigh(); } }\n",
     }
-    assert not [edge for edge in told(files) if "User.java" in edge and not edge.endswith("?")]
+    assert not [edge for edge in edges_of(files) if "User.java" in edge and not edge.endswith("?")]
 
 
-def test_files_that_import_each_other_in_a_circle() -> None:
+def test_circular_imports_are_resolved() -> None:
     files = {
         "a.py": "from b import x\nfrom b import *\n",
         "b.py": "from a import x\nfrom c import *\n",
         "c.py": "from a import *\ndef x(): ...\n",
         "user.py": "from a import x\nx()\n",
     }
-    assert "user.py:2 x -> c.py:x import" in told(files)
+    assert "user.py:2 x -> c.py:x import" in edges_of(files)
 
 
-def test_where_a_circle_is_entered_changes_nothing() -> None:
+def test_the_entry_into_a_circle_does_not_matter() -> None:
     files = {
         "a.py": "from c import c\n",
         "b.py": "def c(): ...\n",
         "c.py": "from a import c\nfrom b import c\n",
     }
-    assert told(files) == told(dict(reversed(files.items())))
-    assert {"a.py:1 c -> b.py:c import", "c.py:1 c -> b.py:c import"} <= told(files)
+    assert edges_of(files) == edges_of(dict(reversed(files.items())))
+    assert {"a.py:1 c -> b.py:c import", "c.py:1 c -> b.py:c import"} <= edges_of(files)
 
 
 def test_a_class_is_not_its_constructor() -> None:
@@ -165,39 +165,39 @@ def test_a_class_is_not_its_constructor() -> None:
     assert {
         "p/Low.java:2 Base -> p/Base.java:Base same_package",
         "q/Lower.java:3 Low -> p/Low.java:Low import",
-    } <= told(files)
+    } <= edges_of(files)
 
 
-def test_a_name_that_nobody_defines_and_all_import_from_all() -> None:
+def test_an_undefined_name_in_circular_wildcards_ends() -> None:
     names = [f"m{n}" for n in range(60)]
     text = "".join(f"from {name} import x\nfrom {name} import *\n" for name in names)
     files = {f"{name}.py": text for name in names} | {"user.py": "from m0 import x\nx()\n"}
-    assert not [edge for edge in told(files) if edge.startswith("user.py:2")]
+    assert not [edge for edge in edges_of(files) if edge.startswith("user.py:2")]
 
 
-def test_a_class_whose_base_is_a_member_of_its_own() -> None:
+def test_a_class_may_inherit_from_its_own_member() -> None:
     text = "class A(A.Base):\n    class Base(B):\n        def weigh(self): ...\nclass B(A):\n    def f(self):\n        self.weigh()\n"
-    assert "a.py:6 weigh -> a.py:A.Base.weigh inherited" in told({"a.py": text})
+    assert "a.py:6 weigh -> a.py:A.Base.weigh inherited" in edges_of({"a.py": text})
 
 
 def test_a_long_chain_of_names_ends() -> None:
     chain = {f"m{n}.py": f"from m{n + 1} import x\n" for n in range(600)}
     calls = "def f(d):\n    d = d.next()\n" + "    d = d.next()\n" * 600 + "    d.weigh()\n"
-    told(chain | {"m600.py": "def x(): ...\n", "user.py": "from m0 import x\nx()\n" + calls})
+    edges_of(chain | {"m600.py": "def x(): ...\n", "user.py": "from m0 import x\nx()\n" + calls})
 
 
-def test_a_class_that_inherits_from_itself() -> None:
+def test_a_class_that_inherits_from_itself_ends() -> None:
     files = {"a.py": "from b import B\nclass A(B):\n    def f(self):\n        self.g()\n", "b.py": "from a import A\nclass B(A): ...\n"}  # fmt: skip
-    assert not [edge for edge in told(files) if " g ->" in edge]
+    assert not [edge for edge in edges_of(files) if " g ->" in edge]
 
 
-def test_two_repositories_are_not_taken_for_one() -> None:
+def test_names_of_two_repositories_are_kept_apart() -> None:
     files = [
         facts_of("lib/rates.py", "def rate(): ...\n"),
         facts_of("lib/a.py", "from .rates import rate\nrate()\n"),
         facts_of("lib/b.py", "from .rates import rate\nrate()\n", scope="other/base"),
     ]
-    found = told(files)
+    found = edges_of(files)
     assert "lib/a.py:2 rate -> lib/rates.py:rate import" in found
     assert "lib/b.py:2 rate -> lib/rates.py:rate name?" in found
 
@@ -227,10 +227,10 @@ TWO_WILDCARDS = {
 @given(programs(), st.randoms(use_true_random=False))
 @example(TWO_WILDCARDS, random.Random(0))
 @example(TWO_WILDCARDS, random.Random(1))
-def test_the_order_of_files_changes_nothing(files: dict[str, str], chance: random.Random) -> None:
+def test_the_order_of_files_does_not_matter(files: dict[str, str], chance: random.Random) -> None:
     shuffled = list(files.items())
     chance.shuffle(shuffled)
-    assert told(files) == told(dict(shuffled))
+    assert edges_of(files) == edges_of(dict(shuffled))
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_the_later_wildcard_import_binds_a_name(user: str, found: list[str]) -> 
         "hides.py": "from b import *\ndef f(): ...\n",
         "user.py": user,
     }
-    edges_of_f = [edge for edge in told(files) if edge.startswith("user.py") and " f -> " in edge]
+    edges_of_f = [edge for edge in edges_of(files) if edge.startswith("user.py") and " f -> " in edge]
     assert [edge.split()[3] for edge in edges_of_f] == found
 
 
@@ -265,66 +265,66 @@ def test_the_later_wildcard_import_binds_a_name(user: str, found: list[str]) -> 
         ("@acme/depot/rates", "packages/depot/src/rates/index.ts"),
     ],
 )
-def test_a_package_of_the_repository_is_found_by_the_name_in_its_manifest(module: str, path: str) -> None:
+def test_a_package_is_found_by_the_name_in_its_manifest(module: str, path: str) -> None:
     files = {
         "packages/depot/package.json": '{\n  "name": "@acme/depot",\n  "version": "1.0.0"\n}\n',
         path: "export function rate() {}\n",
         "apps/shop/src/user.ts": f"import {{ rate }} from '{module}';\nrate();\n",
     }
-    assert f"apps/shop/src/user.ts:2 rate -> {path}:rate import" in told(files)
+    assert f"apps/shop/src/user.ts:2 rate -> {path}:rate import" in edges_of(files)
 
 
 @pytest.mark.parametrize(
     "manifest", ['{"version": "1"}', '{"name": "depots"}', '{"author": {"name": "depot"}}', "{"]
 )
-def test_a_package_that_no_manifest_names_is_not_surely_one_of_the_repository(manifest: str) -> None:
+def test_a_package_without_a_manifest_is_a_candidate(manifest: str) -> None:
     files = {
         "packages/depot/package.json": manifest,
         "packages/depot/src/index.ts": "export function rate() {}\n",
         "user.ts": "import { rate } from 'depot';\nrate();\n",
     }
-    assert "user.ts:2 rate -> packages/depot/src/index.ts:rate only_definition?" in told(files)
+    assert "user.ts:2 rate -> packages/depot/src/index.ts:rate only_definition?" in edges_of(files)
 
 
-def test_the_name_of_a_package_in_another_repository_says_nothing() -> None:
+def test_a_package_name_of_another_repository_is_ignored() -> None:
     manifest = facts_of("package.json", '{"name": "depot"}', scope="other/base")
     home = facts_of("src/index.ts", "export function rate() {}\n")
     user = facts_of("apps/user.ts", "import { rate } from 'depot';\nrate();\n")
-    assert "apps/user.ts:2 rate -> src/index.ts:rate only_definition?" in told([manifest, home, user])
+    assert "apps/user.ts:2 rate -> src/index.ts:rate only_definition?" in edges_of([manifest, home, user])
 
 
-def test_a_name_inside_a_namespace_is_the_namespace_s_own() -> None:
+def test_a_name_inside_a_namespace_belongs_to_it() -> None:
     text = "declare namespace depots {\n  interface Depot {}\n  interface Big extends Depot { next(): Depot }\n}\n"
-    found = told({"depots.d.ts": text})
+    found = edges_of({"depots.d.ts": text})
     assert "depots.d.ts:3 Depot -> depots.d.ts:depots.Depot same_file" in found
     assert not [edge for edge in found if edge.endswith("?")]
 
 
-def test_a_name_that_is_passed_on_under_another_is_followed() -> None:
+def test_a_name_re_exported_under_another_is_followed() -> None:
     files = {
         "src/depot.ts": "export function weigh() {}\n",
         "src/index.ts": "export { weigh as weighDepot } from './depot';\n",
         "src/user.ts": "import { weighDepot } from './index';\nweighDepot();\n",
     }
-    assert "src/user.ts:2 weighDepot -> src/depot.ts:weigh import" in told(files)
+    assert "src/user.ts:2 weighDepot -> src/depot.ts:weigh import" in edges_of(files)
 
 
-def test_a_name_that_is_imported_or_defined_may_be_either() -> None:
+def test_a_name_both_imported_and_defined_may_be_either() -> None:
     files = {
         "depot.py": "def weigh(): ...\n",
         "user.py": "try:\n    from depot import weigh\nexcept ImportError:\n    def weigh(): ...\nweigh()\n",
     }
-    found = told(files)
+    found = edges_of(files)
     assert "user.py:5 weigh -> depot.py:weigh name?" in found
     assert "user.py:5 weigh -> user.py:weigh name?" in found
 
 
-def test_a_function_in_a_function_may_be_a_member_of_what_that_returns() -> None:
+def test_an_inner_function_may_be_a_member_of_the_result() -> None:
     files = {
         "src/depot.ts": "export function depot() { function weigh() {}  return { weigh }; }\n",
         "src/user.ts": "export function f(d) { d.weigh(); weigh(); }\n",
     }
-    found = told(files)
+    found = edges_of(files)
     assert [edge for edge in found if edge.startswith("src/user.ts")] == [
         "src/user.ts:1 weigh -> src/depot.ts:depot.weigh only_definition?"
     ]
@@ -339,23 +339,23 @@ def test_a_function_in_a_function_may_be_a_member_of_what_that_returns() -> None
         ("from depot import Depot\ndef f(d: Depot):\n    d.next.open()\n", "user.py:3 next -> depot.py:Depot.next receiver_type"),
     ],
 )  # fmt: skip
-def test_what_stands_before_a_dot_is_used(user: str, found: str) -> None:
+def test_the_expression_before_a_dot_is_a_use(user: str, found: str) -> None:
     depot = "class Depot:\n    RED = 1\n    @property\n    def next(self): ...\n    @classmethod\n    def open(cls): ...\n"
-    assert found in told({"depot.py": depot, "user.py": user})
+    assert found in edges_of({"depot.py": depot, "user.py": user})
 
 
-def test_a_call_before_a_dot_is_told_once() -> None:
+def test_a_call_before_a_dot_is_returned_once() -> None:
     files = {
         "depot.py": "class Depot:\n    def open(self): ...\n",
         "user.py": "from depot import Depot\nDepot().open()\n",
     }
-    edges = [edge for edge in told(files) if edge.startswith("user.py:2 Depot")]
+    edges = [edge for edge in edges_of(files) if edge.startswith("user.py:2 Depot")]
     assert edges == ["user.py:2 Depot -> depot.py:Depot import"]
     uses = [one for one in facts_of("user.py", files["user.py"]).references if one.name == "Depot"]
     assert [one.kind for one in uses] == ["import", "call"]
 
 
-def test_variables_before_a_dot_of_which_nothing_is_known_are_no_uses() -> None:
+def test_unknown_variables_before_a_dot_are_no_uses() -> None:
     assert [one.name for one in facts_of("user.py", "def f(d):\n    d.next.open()\n").references] == ["open"]
 
 
@@ -375,45 +375,45 @@ RUBY = {
         ("def run\n  Depot.open\nend\n", "2 open -> lib/far/depot.rb:Far.Depot.open name?"),
     ],
 )  # fmt: skip
-def test_a_type_of_ruby_is_that_of_the_innermost_scope_around(user: str, found: str) -> None:
-    assert f"user.rb:{found}" in told({**RUBY, "user.rb": user})
+def test_a_ruby_type_is_that_of_the_innermost_scope(user: str, found: str) -> None:
+    assert f"user.rb:{found}" in edges_of({**RUBY, "user.rb": user})
 
 
-def test_types_of_one_name_at_the_top_may_be_of_several_programs() -> None:
+def test_top_level_types_of_one_name_are_candidates() -> None:
     files = {
         "Sources/A/Depot.swift": "struct Depot {\n  static func open() {}\n}\n",
         "Sources/B/Depot.swift": "struct Depot {\n  static func open() {}\n}\n",
         "Sources/A/Rates.swift": "enum Rates {\n  static func tax() {}\n}\n",
         "Sources/A/Day.swift": "func run() {\n  Depot.open()\n  Rates.tax()\n}\n",
     }
-    edges = {edge for edge in told(files) if "Day.swift" in edge}
+    edges = {edge for edge in edges_of(files) if "Day.swift" in edge}
     assert "Sources/A/Day.swift:3 tax -> Sources/A/Rates.swift:Rates.tax class_name" in edges
     assert {edge for edge in edges if " open ->" in edge} == {
         f"Sources/A/Day.swift:2 open -> Sources/{module}/Depot.swift:Depot.open name?" for module in "AB"
     }
 
 
-def test_what_a_file_of_csharp_uses_of_other_namespaces() -> None:
+def test_csharp_names_of_other_namespaces_are_resolved() -> None:
     files = {
         "Depot.cs": "namespace Parcels.Places { public class Depot { public void Open() {} public static int Count() => 1; } }\n",
         "Far.cs": "namespace Far { public class Depot { public static int Count() => 2; } }\n",
         "Tour.cs": "using Parcels.Places;\nnamespace Parcels.Tours {\n  class Tour { void Run(Depot depot) {\n depot.Open(); Depot.Count(); } }\n}\n",
         "Alias.cs": "using Store = Far.Depot;\nclass Alias { int Run() {\n return Store.Count(); } }\n",
     }
-    edges = told(files)
+    edges = edges_of(files)
     assert "Tour.cs:4 Open -> Depot.cs:Parcels.Places.Depot.Open receiver_type" in edges
     assert "Tour.cs:4 Count -> Depot.cs:Parcels.Places.Depot.Count class_name" in edges
     assert "Alias.cs:3 Count -> Far.cs:Far.Depot.Count class_name" in edges
 
 
-def test_what_a_module_of_elixir_calls_of_others() -> None:
+def test_elixir_calls_of_other_modules_are_resolved() -> None:
     files = {
         "lib/depot.ex": "defmodule Parcels.Depot do\n  def open(), do: 1\nend\n",
         "lib/far.ex": "defmodule Far.Depot do\n  def open(), do: 2\nend\n",
         "lib/tour.ex": "defmodule Tour do\n  alias Parcels.Depot\n  def run() do\n    Depot.open()\n    Far.Depot.open()\n  end\nend\n",
         "lib/far/day.ex": "defmodule Far.Day do\n  alias Far.Hub\n  def run(), do: Depot.open()\nend\n",
     }
-    edges = told(files)
+    edges = edges_of(files)
     assert not [
         edge for edge in edges if "day.ex" in edge and "class_name" in edge
     ]  # it names another module
@@ -487,7 +487,5 @@ def test_what_a_module_of_elixir_calls_of_others() -> None:
         ),
     ],
 )
-def test_a_variable_that_is_an_imported_module_leads_to_what_the_module_has(
-    files: dict[str, str], found: str
-) -> None:
-    assert found in told(files)
+def test_a_variable_holding_a_module_leads_to_its_members(files: dict[str, str], found: str) -> None:
+    assert found in edges_of(files)

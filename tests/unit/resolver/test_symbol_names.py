@@ -66,7 +66,7 @@ def test_any_text_is_a_name(spelled):
 
 
 @given(st.text(min_size=1).filter(str.strip))
-def test_a_definition_that_is_called_exactly_so_fits(spelled):
+def test_a_definition_with_the_exact_name_matches(spelled):
     assert SymbolName.read(spelled).fit(defined(spelled.strip(), spelled.strip()), NOWHERE)
 
 
@@ -74,20 +74,20 @@ def test_a_definition_that_is_called_exactly_so_fits(spelled):
     ("spelled", "qualified_name"),
     [("a.Depot.route", "Depot.route"), ("Depot.operator()", "Depot.operator()"), ("a.b", "a.b")],
 )
-def test_what_it_may_be_called_is_looked_up(spelled, qualified_name):
+def test_every_possible_spelling_is_looked_up(spelled, qualified_name):
     name = SymbolName.read(spelled)
     assert qualified_name in name.longer
     assert name.last not in name.longer
 
 
 def fits(spelled: str, *qualified_names: str, location: RepoPath = NOWHERE) -> list[str]:
-    """Those of the names that fit, best first."""
+    """Returns the matching names, best first."""
     name = SymbolName.read(spelled)
     found = [(name.fit(defined(known), location), known) for known in qualified_names]
     return [known for fit, known in sorted(((f, k) for f, k in found if f), reverse=True)]
 
 
-def test_more_of_the_name_fits_better_and_a_whole_name_best():
+def test_a_longer_match_ranks_higher_and_a_whole_name_first():
     assert fits("shop.Depot.route", "route", "shop.Depot.route", "Depot.route", "x.shop.Depot.route") == [
         "shop.Depot.route",
         "x.shop.Depot.route",
@@ -104,14 +104,14 @@ def test_another_owner_means_another_symbol():
 
 
 @pytest.mark.parametrize("spelled", ["self.route", "d.route", "crate::route"])
-def test_a_variable_or_module_may_stand_before_any_symbol(spelled):
+def test_a_variable_or_module_may_precede_any_symbol(spelled):
     name = SymbolName.read(spelled)
     fit = name.fit(defined("Depot.route"), NOWHERE)
     assert fit
     assert name.matched_suffix(fit) == "route"
 
 
-def test_a_location_speaks_for_what_stands_before_the_owner():
+def test_a_location_confirms_the_words_before_the_owner():
     name = SymbolName.read("org.example.parcels.Depot")
     near = name.fit(defined("Depot"), RepoPath("acme/shop", "src/org/example/parcels/Depot.java"))
     far = name.fit(defined("Depot"), RepoPath("acme/shop", "src/harbour/Depot.java"))
@@ -121,7 +121,7 @@ def test_a_location_speaks_for_what_stands_before_the_owner():
     assert (name.matched_suffix(near), name.matched_suffix(far)) == ("", "Depot")
 
 
-def test_a_location_is_called_by_repository_folders_file_and_their_words():
+def test_a_location_has_words_of_repository_folders_and_file():
     assert {
         "acme",
         "parceltracker",
@@ -135,5 +135,5 @@ def test_a_location_is_called_by_repository_folders_file_and_their_words():
     } <= RepoPath("acme/parcel-tracker", "src/depot_list.py").words
 
 
-def test_flat_joins_what_is_written_in_two_ways():
+def test_flat_unifies_spellings_of_a_name():
     assert flat("flat_hash_map") == flat("FlatHashMap") == flat("flat-hash.map") == "flathashmap"
