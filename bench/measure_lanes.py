@@ -17,7 +17,7 @@ from bench.stack import Stack
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
 from prism_cli.stack.layout import read_json
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.names import KV_TOKENS
 from prism_contracts.records import Job, Token
 
@@ -88,7 +88,7 @@ async def _settled(other: Prism) -> int:
     return max((job["counts"]["indexed"] for job in jobs), default=0)
 
 
-async def neighbour(stack: Stack) -> Target:
+async def neighbour(stack: Stack) -> ServerTarget:
     """A second tenant of the stack."""
     token = f"prism_{uuid.uuid4().hex}"
     record = Token(tenant=NEIGHBOUR, label="bench", created_at=datetime.now(UTC))
@@ -107,7 +107,7 @@ async def neighbour(stack: Stack) -> Target:
     return target
 
 
-async def _until_known(target: Target) -> None:
+async def _until_known(target: ServerTarget) -> None:
     """A gateway learns of a token within a moment."""
     async with asyncio.timeout(60), Prism(target) as prism:
         while True:

@@ -18,7 +18,7 @@ from bench.questions import make_names, make_questions
 from bench.spread import Spread, median, spread
 from bench.stack import Stack, Stopwatch
 from prism_cli.client import Prism
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 
 WARM_UP = 20
 HITS = 10
@@ -60,7 +60,7 @@ class Parts:
 
 
 @asynccontextmanager
-async def mcp_client(target: Target, repo: str = REPO, toolsets: str = "code") -> AsyncIterator[Client]:
+async def mcp_client(target: ServerTarget, repo: str = REPO, toolsets: str = "code") -> AsyncIterator[Client]:
     """A client like an agent's: one session, one connection pool, one repository."""
     headers = {
         "Authorization": f"Bearer {target.token}",

@@ -31,7 +31,7 @@ from bench.questions import make_names, make_questions
 from bench.spread import Spread, spread
 from bench.stack import running_stack
 from prism_cli.client import Prism
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 
 ATTACKERS = 16
 SECONDS = 60.0
@@ -91,7 +91,7 @@ async def _ask_for(
 
 
 async def _start_attack(
-    target: Target, corpus: Path, options: argparse.Namespace
+    target: ServerTarget, corpus: Path, options: argparse.Namespace
 ) -> asyncio.subprocess.Process:
     command = (sys.executable, "-m", "bench.noisy", "--attack", target.url, "--token", target.token)
     more = ("--corpus", str(corpus), "--attackers", str(options.attackers))
@@ -110,7 +110,7 @@ async def _attack(options: argparse.Namespace) -> dict[str, Any]:
     """Call tools with the worst inputs until the time is over. Returns outcomes per tool, and its slowest
     call.
     """
-    target = Target(options.attack, options.token)
+    target = ServerTarget(options.attack, options.token)
     outcomes: dict[str, Counter[str]] = {}
     slowest: dict[str, float] = {}
     corpus = Corpus(options.corpus, 0, 0, {})

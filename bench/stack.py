@@ -17,7 +17,7 @@ import psutil  # type: ignore[import-untyped]
 
 from prism_cli.stack.launch import start_in_background, stop
 from prism_cli.stack.layout import DataDir, read_json
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_cli.up import reporter
 
 SAMPLE_S = 0.5
@@ -42,7 +42,7 @@ class Peak(NamedTuple):
 class Stack:
     """A running stack."""
 
-    def __init__(self, target: Target, data: DataDir) -> None:
+    def __init__(self, target: ServerTarget, data: DataDir) -> None:
         self.target = target
         self._data = data
 
@@ -80,7 +80,7 @@ def running_stack(folder: Path, *, keep: bool = False) -> Iterator[Stack]:
     data = DataDir(folder.resolve())
     try:
         up = start_in_background(data, 0, reporter(quiet=True), tied=not keep)
-        yield Stack(Target(up["url"], up["token"], data), data)
+        yield Stack(ServerTarget(up["url"], up["token"], data), data)
     finally:
         if not keep:
             stop(data)

@@ -23,7 +23,7 @@ from bench.measure_index import index_folder
 from bench.measure_search import mcp_client
 from bench.stack import running_stack
 from prism_cli.client import Prism
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 
 PAGE = Path("docs/graph.md")
 
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 @contextmanager
-def _own_stack() -> Iterator[Target]:
+def _own_stack() -> Iterator[ServerTarget]:
     with (
         tempfile.TemporaryDirectory(prefix="prism-graph-") as folder,
         running_stack(Path(folder)) as stack,
@@ -50,7 +50,7 @@ def _own_stack() -> Iterator[Target]:
         yield stack.target
 
 
-async def _measure(target: Target, folder: Path, options: argparse.Namespace) -> Measured:
+async def _measure(target: ServerTarget, folder: Path, options: argparse.Namespace) -> Measured:
     repo = f"graph/{folder.name}"
     async with Prism(target) as prism:
         await index_folder(prism, folder, repo)

@@ -17,7 +17,7 @@ from bench.quality.ablation import Answer, Candidate
 from bench.quality.questions import Corpus, Question
 from bench.quality.score import CUTOFF, Place
 from prism_cli.client import Prism
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.rpc.search import SEARCH_LIMIT_MAX, Hit
 
 OWNER = "bench"
@@ -27,7 +27,7 @@ DEEP_LOOK_S = 1.0
 Say = Callable[[str], None]
 
 
-async def index_corpora(target: Target, corpora: Iterable[Corpus], folder: Path, say: Say) -> None:
+async def index_corpora(target: ServerTarget, corpora: Iterable[Corpus], folder: Path, say: Say) -> None:
     """Index each corpus as its own repository. Raises RuntimeError if a job fails."""
     async with Prism(target) as prism:
         for corpus in corpora:
@@ -36,7 +36,7 @@ async def index_corpora(target: Target, corpora: Iterable[Corpus], folder: Path,
             say(f"indexed {corpus.name}: {job.counts.indexed} files, {job.counts.chunks} chunks")
 
 
-async def wait_for_deep(target: Target, corpora: Iterable[Corpus], say: Say) -> None:
+async def wait_for_deep(target: ServerTarget, corpora: Iterable[Corpus], say: Say) -> None:
     """Wait until every indexed file has its deep vector. Raises TimeoutError after `DEEP_S_MAX`."""
     async with asyncio.timeout(DEEP_S_MAX), Prism(target) as prism:
         for corpus in corpora:
@@ -61,7 +61,7 @@ def laid_out(corpus: Corpus, folder: Path) -> Iterator[Path]:
         yield Path(files)
 
 
-async def ask_all(target: Target, questions: Sequence[Question], say: Say) -> list[Answer]:
+async def ask_all(target: ServerTarget, questions: Sequence[Question], say: Say) -> list[Answer]:
     """Ask every question in sequence, scoped to its corpus's repository."""
     answers: list[Answer] = []
     async with Prism(target) as prism:

@@ -18,7 +18,7 @@ from bench.quality.page import comparison, page, scores_of
 from bench.quality.questions import Question, load_questions
 from bench.quality.score import Scores
 from bench.stack import running_stack
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 
 LATEST = Path(__file__).parents[1] / "results" / "quality.json"
 TOKEN = "PRISM_TOKEN"
@@ -63,10 +63,12 @@ def _folder(options: argparse.Namespace) -> Iterator[Path]:
 
 
 @contextmanager
-def _target(options: argparse.Namespace, questions: Sequence[Question], folder: Path) -> Iterator[Target]:
+def _target(
+    options: argparse.Namespace, questions: Sequence[Question], folder: Path
+) -> Iterator[ServerTarget]:
     """A stack that has indexed the corpora: a running one, or our own."""
     if options.url:
-        yield Target(options.url, options.token)
+        yield ServerTarget(options.url, options.token)
         return
     with running_stack(folder, keep=options.keep_stack) as stack:
         if options.keep_stack:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from prism_cli.exits import CommandError, Exit
 from prism_cli.patience import Patience
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.records import Job
 from prism_contracts.rpc.common import Receipt
@@ -50,7 +50,7 @@ class OpenedOverlay(BaseModel):
 class Prism:
     """A connection to one Prism. An async context manager."""
 
-    def __init__(self, target: Target, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, target: ServerTarget, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.target = target
         headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
         self._http = httpx.AsyncClient(
@@ -174,7 +174,7 @@ class Prism:
             await asyncio.sleep(pause_s)
 
 
-def unreachable(target: Target, error: Exception) -> CommandError:
+def unreachable(target: ServerTarget, error: Exception) -> CommandError:
     """Returns the error for a Prism that does not answer."""
     reason = str(error) or type(error).__name__
     next_action = (

@@ -26,7 +26,7 @@ from prism_cli.index import command as index_command
 from prism_cli.index.naming import is_git_url
 from prism_cli.stack.launch import start_in_background, stop
 from prism_cli.stack.layout import DataDir
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_cli.up import reporter
 from prism_contracts.records import Job
 from prism_contracts.rpc.search import SearchReply
@@ -66,14 +66,14 @@ def _check_source(source: str) -> None:
 
 
 @contextmanager
-def _stack() -> Iterator[Target]:
+def _stack() -> Iterator[ServerTarget]:
     folder = Path(tempfile.mkdtemp(prefix="prism-demo-")).resolve()
     data = DataDir(folder)
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
         _say(f"Starting Prism on {folder}")
         up = start_in_background(data, 0, reporter(quiet=False), tied=True)
-        yield Target(up["url"], up["token"], data)
+        yield ServerTarget(up["url"], up["token"], data)
     finally:
         _say("Stopping")
         stop(data)
@@ -85,7 +85,7 @@ def _interrupt(_: int, __: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-async def _ask(target: Target, job: Job, query: str) -> Answer:
+async def _ask(target: ServerTarget, job: Job, query: str) -> Answer:
     headers = {"Authorization": f"Bearer {target.token}", "X-Prism-Repo": job.repo_name}
     try:
         async with httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS_MAX) as http:

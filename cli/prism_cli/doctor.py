@@ -28,7 +28,7 @@ from prism_cli.stack import live, nats, probes
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.stack.lock import holder
 from prism_cli.status import index_troubles
-from prism_cli.target import Target, find_target
+from prism_cli.target import ServerTarget, find_target
 
 PYTHON_MIN = (3, 11)
 GIB = 1024**3
@@ -251,7 +251,7 @@ def _server(data: DataDir) -> Findings:
     yield _dead_letters(answer.get("dead_letters"))
 
 
-async def _status(target: Target) -> dict[str, Any]:
+async def _status(target: ServerTarget) -> dict[str, Any]:
     async with Prism(target) as prism:
         return await prism.status()
 

@@ -15,7 +15,7 @@ from prism_cli.client import Prism
 from prism_cli.exits import CommandError
 from prism_cli.stack import probes, specs
 from prism_cli.stack.layout import DataDir, read_json
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.records import UPLOAD
 
@@ -35,7 +35,7 @@ class Repaired:
         return {"set_aside": self.set_aside, "jobs": self.jobs, "commands": list(self.commands)}
 
 
-async def repair(target: Target) -> Repaired:
+async def repair(target: ServerTarget) -> Repaired:
     """Set damaged collections aside, and start imports of repositories with lost files.
 
     Raises CommandError.

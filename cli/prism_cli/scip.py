@@ -9,7 +9,7 @@ from rich.text import Text
 
 from prism_cli import terminal
 from prism_cli.client import Prism
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.rpc.imports import StoreScipReply
 
 BLOCK_BYTES = 1024 * 1024
@@ -17,7 +17,7 @@ GZIP_LEVEL = 3
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
-async def send(target: Target, path: Path, repo: str, commit: str, root: str) -> StoreScipReply:
+async def send(target: ServerTarget, path: Path, repo: str, commit: str, root: str) -> StoreScipReply:
     """Upload an index, compressed while it is read."""
     async with Prism(target) as prism:
         return await prism.send_scip(gzipped(path), {"repo": repo, "commit": commit, "root": root})

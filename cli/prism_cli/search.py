@@ -5,7 +5,7 @@ from rich.text import Text
 
 from prism_cli import terminal
 from prism_cli.client import Prism
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.search import Hit, SearchReply
 
@@ -14,7 +14,7 @@ COMMIT_CHARS = 10
 THEME = "ansi_dark"
 
 
-async def search(target: Target, query: str, repo: str, ref: str, limit: int) -> SearchReply:
+async def search(target: ServerTarget, query: str, repo: str, ref: str, limit: int) -> SearchReply:
     """Ask."""
     async with Prism(target) as prism:
         return await prism.search(query, repo, limit, ref=ref)

@@ -15,14 +15,14 @@ from rich.text import Text
 from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 
 WEBHOOK_PATH = "/api/v1/ingest/webhook"
 WEBHOOK_SECRET_BYTES = 32
 PRIVATE_KEY = "PRIVATE KEY-----"  # in the first line of a private key
 
 
-def keep(target: Target, name: str, *, webhook: bool, git_login: str) -> dict[str, Any]:
+def keep(target: ServerTarget, name: str, *, webhook: bool, git_login: str) -> dict[str, Any]:
     """Generate and store a webhook secret, ask for and store a git password. Returns what to print."""
     if not webhook and not git_login:
         raise CommandError(
@@ -74,6 +74,6 @@ def _piped(stdin: TextIO) -> str:
     return (line + stdin.read() if PRIVATE_KEY in line else line).rstrip("\r\n")
 
 
-async def _send(target: Target, name: str, wanted: dict[str, str]) -> None:
+async def _send(target: ServerTarget, name: str, wanted: dict[str, str]) -> None:
     async with Prism(target) as prism:
         await prism.keep_secrets(name, wanted)

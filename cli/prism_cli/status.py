@@ -12,7 +12,7 @@ from prism_cli.client import Prism
 from prism_cli.exits import CommandError
 from prism_cli.stack import live, machine
 from prism_cli.stack.layout import DataDir, read_json
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode
 
@@ -24,7 +24,7 @@ SUPERVISOR = "supervisor"
 SERVER_PARTS = ("repositories", "jobs", "streams", "dead_letters", "points")
 
 
-async def status(target: Target) -> dict[str, Any]:
+async def status(target: ServerTarget) -> dict[str, Any]:
     """Returns the status as one JSON object. A part that is unavailable is null, and `errors`
     has the reason.
     """
@@ -44,11 +44,11 @@ async def status(target: Target) -> dict[str, Any]:
     return report
 
 
-async def _services_of(target: Target) -> list[dict[str, Any]]:
+async def _services_of(target: ServerTarget) -> list[dict[str, Any]]:
     return await asyncio.to_thread(service_facts, target.local) if target.local else []
 
 
-async def _server_answer(target: Target) -> dict[str, Any] | CommandError:
+async def _server_answer(target: ServerTarget) -> dict[str, Any] | CommandError:
     try:
         async with Prism(target) as prism:
             answer: dict[str, Any] = await prism.status()

@@ -9,7 +9,7 @@ from prism_cli.stack.lock import holder
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ServerTarget:
     """An address and its token. `local` is the data folder if the stack runs on this machine."""
 
     url: str
@@ -21,16 +21,16 @@ class Target:
         return f"{self.url}/mcp"
 
 
-def find_target() -> Target:
+def find_target() -> ServerTarget:
     """Read `PRISM_URL` and `PRISM_TOKEN`; missing values come from the local stack's up.json."""
     data = data_dir()
     url, token = os.environ.get("PRISM_URL", "").rstrip("/"), os.environ.get("PRISM_TOKEN", "")
     up = read_json(data.up_file) or {}
     if url and url != up.get("url"):
-        return Target(url, token)
+        return ServerTarget(url, token)
     if not up:
         raise not_running(data)
-    return Target(str(up["url"]), token or str(up["token"]), data)
+    return ServerTarget(str(up["url"]), token or str(up["token"]), data)
 
 
 def not_running(data: DataDir) -> CommandError:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from no_layers import NO_LAYERS
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_chunker.conversion import chunk_event
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, repo_id
@@ -76,7 +76,7 @@ class Index(NamedTuple):
 
     bus: Bus
     reader: Reader
-    repositories: Repositories
+    repositories: RepositoryCatalog
 
 
 @asynccontextmanager
@@ -97,7 +97,7 @@ async def open_index(
         )
         await records.put(record.key, record)
     watched = await bus.follow(names.KV_REPOSITORIES, Repository)
-    yield Index(bus, reader, Repositories(watched, NO_LAYERS, reader))
+    yield Index(bus, reader, RepositoryCatalog(watched, NO_LAYERS, reader))
     await watched.close()
     await bus.stop()
     await client.close()

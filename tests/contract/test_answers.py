@@ -12,7 +12,7 @@ from indexed_texts import DIMENSION, MODEL, OneVector, file_point
 from no_layers import NO_LAYERS
 from prometheus_client import CollectorRegistry
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.records import (
@@ -130,7 +130,7 @@ def searcher(nats_server, bus, qdrant_url) -> Callable:
         client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
         records = await bus.follow(names.KV_REPOSITORIES, Repository)
         components = await bus.follow(names.KV_COMPONENTS, Component)
-        repositories = Repositories(records, NO_LAYERS, Reader(client))
+        repositories = RepositoryCatalog(records, NO_LAYERS, Reader(client))
         bucket = await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000)
         metrics = AnswerMetrics(CollectorRegistry())
         answers = Answers(repositories, components, bucket, metrics, bytes_max=1_000_000)

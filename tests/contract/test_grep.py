@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from no_layers import NO_LAYERS
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
@@ -90,7 +90,7 @@ class Kiln:
         known = SearchSettings(**settings)
         listing, texts = Listing(self.reader), Texts(self.reader, known.texts_kept_bytes_max)
         return GrepHandler(
-            self.reader, Repositories(self.records, NO_LAYERS, self.reader), listing, texts, known
+            self.reader, RepositoryCatalog(self.records, NO_LAYERS, self.reader), listing, texts, known
         )
 
     async def write(self, *files: FilePoint) -> None:

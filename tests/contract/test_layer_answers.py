@@ -18,7 +18,7 @@ from prism_catalog import repositories as repositories_module
 from prism_catalog.histories import HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
 from prism_catalog.layers import Layers
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.scip_indexes import ScipIndexes
 from prism_chunker.core import chunk_file
 from prism_contracts import names
@@ -147,7 +147,7 @@ class Yard(NamedTuple):
     """The real search, and the writes of ingest and the indexer, step by step."""
 
     search: Handlers
-    repositories: Repositories
+    repositories: RepositoryCatalog
     bus: Bus
     writer: Writer
 
@@ -222,7 +222,7 @@ async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
     ]
     records, layers, components, indexes = followed
     reader = Reader(client)
-    repositories = Repositories(records, Layers(layers, await LayerFilesStore.open(bus.js, 1)), reader)
+    repositories = RepositoryCatalog(records, Layers(layers, await LayerFilesStore.open(bus.js, 1)), reader)
     answers = Answers(
         repositories, components, await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000),
         AnswerMetrics(CollectorRegistry()), bytes_max=1_000_000,

@@ -25,7 +25,7 @@ from prism_cli.index.naming import (
 )
 from prism_cli.index.progress import IndexProgress, waiting_by_service
 from prism_cli.index.upload import Layer, Upload, upload
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorCode
 from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobState, SlowFile
 from prism_source.folder import snapshot_folder
@@ -90,7 +90,7 @@ class Outcome:
         }
 
 
-async def index(target: Target, wish: Wish) -> Outcome:
+async def index(target: ServerTarget, wish: Wish) -> Outcome:
     """Run the import, with a live display on standard error. Raises CommandError, PrismError
     (of the source).
     """

@@ -16,7 +16,7 @@ from prism_cli.index.naming import check_name, name_of_folder
 from prism_cli.stack.layout import data_dir
 from prism_cli.sync.memory import Memory
 from prism_cli.sync.overlay import Overlay, Synced
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorCode
 from prism_contracts.rpc.layers import OVERLAY_TTL_DEFAULT_S
 from prism_source.checkout import Checkout
@@ -33,7 +33,9 @@ class Place:
 
 
 @asynccontextmanager
-async def overlay_of(target: Target, place: Place, ttl_s: int) -> AsyncIterator[tuple[Overlay, Checkout]]:
+async def overlay_of(
+    target: ServerTarget, place: Place, ttl_s: int
+) -> AsyncIterator[tuple[Overlay, Checkout]]:
     """Returns the overlay of a work tree on a server, without a request. Raises CommandError, PrismError (of
     the source).
     """
@@ -45,7 +47,7 @@ async def overlay_of(target: Target, place: Place, ttl_s: int) -> AsyncIterator[
             yield Overlay(prism, checkout, repo, memory, ttl_s), checkout
 
 
-async def sync(target: Target, place: Place) -> Synced:
+async def sync(target: ServerTarget, place: Place) -> Synced:
     """Update the overlay."""
     async with overlay_of(target, place, OVERLAY_TTL_DEFAULT_S) as (overlay, checkout):
         try:
@@ -54,7 +56,7 @@ async def sync(target: Target, place: Place) -> Synced:
             raise explained(error, checkout.root) from None
 
 
-async def close(target: Target, place: Place) -> bool:
+async def close(target: ServerTarget, place: Place) -> bool:
     """Close the overlay. False if there was none."""
     async with overlay_of(target, place, OVERLAY_TTL_DEFAULT_S) as (overlay, _):
         return await overlay.close()

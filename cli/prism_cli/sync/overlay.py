@@ -21,7 +21,7 @@ from prism_contracts.records import FINAL_STATES, Job
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.imports import EDIT_FILES_MAX
 from prism_source.checkout import Checkout, Status
-from prism_source.edits import Comparison, EditLimits, Edits
+from prism_source.edits import Comparison, EditLimits, WorkTreeEdits
 from prism_source.limits import MIB
 
 # In base64 and JSON this reaches the gateway's limit of one edit.
@@ -53,7 +53,7 @@ class Synced:
     branch: str
     base_ref: str
     base_commit: str
-    edits: Edits
+    edits: WorkTreeEdits
     expires_at: datetime | None
     job: Job | None
 
@@ -120,7 +120,7 @@ class Overlay:
             return known
         return await self._send(status, below.receipt, edits)
 
-    def _is_as_sent(self, known: Synced, status: Status, receipt: Receipt, edits: Edits) -> bool:
+    def _is_as_sent(self, known: Synced, status: Status, receipt: Receipt, edits: WorkTreeEdits) -> bool:
         """Whether the overlay has the wanted contents, and at least half of its lifetime left."""
         is_young = time.monotonic() < self._renewed_at + self._ttl_s / 2
         wanted = (status.branch, receipt.ref, receipt.indexed_commit, edits)
@@ -162,7 +162,7 @@ class Overlay:
         files = await self._prism.files(self._repo, receipt.ref)
         return {file.file_path: file.blob for file in files if file.skipped not in NO_FILES}
 
-    async def _send(self, status: Status, receipt: Receipt, edits: Edits) -> Synced:
+    async def _send(self, status: Status, receipt: Receipt, edits: WorkTreeEdits) -> Synced:
         opened = await self._prism.open_overlay(
             {
                 "repo": self._repo,

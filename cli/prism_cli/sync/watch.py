@@ -20,7 +20,7 @@ from prism_cli.sync.command import Place, explained, overlay_of, summary
 from prism_cli.sync.display import StatusLine
 from prism_cli.sync.overlay import Overlay, Synced
 from prism_cli.sync.saves import Saves
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorCode, PrismError
 
 # If the close does not reach the server, its overlay expires after an hour.
@@ -31,7 +31,7 @@ LOOK_EVERY_S = 30.0
 ERROR_CHARS_MAX = 120
 
 
-async def watch(target: Target, place: Place) -> None:
+async def watch(target: ServerTarget, place: Place) -> None:
     """Follow a work tree until a signal. Raises CommandError, PrismError (of the source) if
     the start fails.
     """

@@ -25,7 +25,7 @@ WAIT_LOOK_S = 0.02
 BEGIN_MAX_S = 1.0
 
 
-class Repositories:
+class RepositoryCatalog:
     """Resolves names and refs to targets, and writes receipts."""
 
     def __init__(self, records: WatchedRecords[Repository], layers: Layers, reader: Reader) -> None:

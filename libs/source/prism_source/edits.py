@@ -24,7 +24,7 @@ SEND_LESS = (
 )
 
 
-class Edits(NamedTuple):
+class WorkTreeEdits(NamedTuple):
     """New contents by path (None: the file is gone), and the files that are left out, with the reason."""
 
     contents: dict[str, bytes | None]
@@ -48,7 +48,7 @@ class Comparison:
         self._commit: str | None = None
         self._committed: dict[str, _Content] = {}
 
-    def edits(self, status: Status) -> Edits:
+    def edits(self, status: Status) -> WorkTreeEdits:
         """Returns the edits as of a status of the checkout.
 
         Raises PrismError PAYLOAD_TOO_LARGE, and as `Checkout`.
@@ -67,7 +67,7 @@ class Comparison:
                 collected.left_out[path] = SkipReason.PATH_INVALID
             else:
                 collected.add(path, self._on_disk(raw, path, is_present=is_present))
-        return Edits(collected.contents, collected.left_out)
+        return WorkTreeEdits(collected.contents, collected.left_out)
 
     def _differing(self, commit: str) -> dict[str, "_Content"]:
         """Returns where the commit differs from the index.

@@ -24,7 +24,7 @@ from prism_atlas.settings import AtlasSettings
 from prism_catalog.histories import Histories, HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
 from prism_catalog.layers import Layers
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.scip_indexes import ScipIndexes
 from prism_contracts import names, topics
 from prism_contracts.records import GraphRecord, Layer, Repository
@@ -111,7 +111,7 @@ async def serve() -> None:
                 await bus.follow(names.KV_LAYERS, Layer),
                 await LayerFilesStore.open(bus.js, settings.nats_replicas),
             )
-            served = ServedGraphs(Repositories(records, layers, reader), graphs, builds, layer_graphs)
+            served = ServedGraphs(RepositoryCatalog(records, layers, reader), graphs, builds, layer_graphs)
             bus.consume(topics.REPO_INDEXED, builds.on_indexed, workers=1)
             bus.consume(topics.SCIP_STORED, builds.on_scip_stored, workers=1)
             histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))

@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 from prism_catalog.histories import Histories, HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
 from prism_catalog.layers import Layers
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.scip_indexes import ScipIndexes
 from prism_contracts import names
 from prism_contracts.records import Component, Layer, Repository
@@ -85,7 +85,7 @@ class Handlers(NamedTuple):
 
 def make_handlers(
     reader: Reader,
-    repositories: Repositories,
+    repositories: RepositoryCatalog,
     embedding: QueryEmbedding,
     occurrences: OccurrenceReader,
     *,
@@ -154,7 +154,7 @@ def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
 
 
 async def open_answers(
-    bus: Bus, repositories: Repositories, components: WatchedRecords[Component], settings: SearchSettings
+    bus: Bus, repositories: RepositoryCatalog, components: WatchedRecords[Component], settings: SearchSettings
 ) -> Answers | None:
     """The answers that are kept; None if none are to be."""
     if not settings.answers_enabled:
@@ -192,7 +192,7 @@ async def serve() -> None:
             await bus.follow(names.KV_LAYERS, Layer),
             await LayerFilesStore.open(bus.js, settings.nats_replicas),
         )
-        repositories = Repositories(records, layers, reader)
+        repositories = RepositoryCatalog(records, layers, reader)
         answers = await open_answers(bus, repositories, components, settings)
         occurrences = OccurrenceReader(await ScipIndexes.open(bus))
         histories = await HistoryStore.open(bus.js, settings.nats_replicas)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from prism_cli.client import Prism
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.base import Lane
 from prism_contracts.records import Job, JobCounts, JobState
 
@@ -29,7 +29,7 @@ class Server:
         return answer if isinstance(answer, httpx.Response) else answer(request)
 
     def prism(self) -> Prism:
-        return Prism(Target("http://prism.test", "secret"), httpx.MockTransport(self.handle))
+        return Prism(ServerTarget("http://prism.test", "secret"), httpx.MockTransport(self.handle))
 
 
 def make_job(state: JobState = JobState.INDEXING, expected: int = 0, **counts: int) -> Job:

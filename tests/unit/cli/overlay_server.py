@@ -10,7 +10,7 @@ import httpx
 from cli_server import NOW, job_json, make_job
 
 from prism_cli.client import Prism
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorCode, PrismError, http_status
 from prism_contracts.records import JobState
 from prism_contracts.rpc.common import Receipt
@@ -45,7 +45,7 @@ class OverlayServer:
         self._newest = ""
 
     def prism(self) -> Prism:
-        return Prism(Target(URL, "secret"), httpx.MockTransport(self.handle))
+        return Prism(ServerTarget(URL, "secret"), httpx.MockTransport(self.handle))
 
     def contents(self, handle: str) -> dict[str, str | None]:
         """The files of an overlay by path; None: it hides the file."""

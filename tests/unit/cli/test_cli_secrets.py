@@ -8,9 +8,9 @@ from cli_server import Server
 
 from prism_cli import secrets
 from prism_cli.exits import CommandError
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 
-TARGET = Target("https://prism.test", "token")
+TARGET = ServerTarget("https://prism.test", "token")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from prism_cli.client import Prism
 from prism_cli.exits import CommandError
 from prism_cli.stack import live, probes
 from prism_cli.stack.layout import DataDir
-from prism_cli.target import Target
+from prism_cli.target import ServerTarget
 
 SERVER = {
     "streams": [
@@ -86,7 +86,7 @@ def answer_with(monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | Comman
 
 async def test_server_and_processes_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     answer_with(monkeypatch, SERVER)
-    report = await status.status(Target("http://x", "t", local_stack(tmp_path)))
+    report = await status.status(ServerTarget("http://x", "t", local_stack(tmp_path)))
     expected = {"services", "repositories", "jobs", "streams", "dead_letters", "points", "memory"}
     assert expected <= set(report)
     by_name = {facts["name"]: facts for facts in report["services"]}
@@ -109,7 +109,7 @@ def test_a_supervisor_that_hangs_is_not_ready(tmp_path: Path):
 
 async def test_processes_are_shown_while_the_gateway_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     answer_with(monkeypatch, CommandError("refused", code="unavailable"))
-    report = await status.status(Target("http://x", "t", local_stack(tmp_path)))
+    report = await status.status(ServerTarget("http://x", "t", local_stack(tmp_path)))
     assert report["repositories"] is None
     assert "unavailable" in report["errors"]["gateway"]
     status.show(report)
@@ -118,14 +118,14 @@ async def test_processes_are_shown_while_the_gateway_is_down(tmp_path: Path, mon
 async def test_unreachable_remote_is_an_error(monkeypatch: pytest.MonkeyPatch):
     answer_with(monkeypatch, CommandError("refused", code="unavailable"))
     with pytest.raises(CommandError):
-        await status.status(Target("http://x", "t"))
+        await status.status(ServerTarget("http://x", "t"))
 
 
 async def test_everything_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     answer_with(monkeypatch, SERVER)
-    status.show(await status.status(Target("http://x", "t", local_stack(tmp_path))))
+    status.show(await status.status(ServerTarget("http://x", "t", local_stack(tmp_path))))
     shown = capsys.readouterr().out
     for expected in (
         "chunker",
@@ -147,7 +147,7 @@ async def test_a_part_that_is_not_known_leaves_the_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: str
 ):
     answer_with(monkeypatch, SERVER | {part: None, "errors": {part: "deadline_exceeded"}})
-    status.show(await status.status(Target("http://x", "t")))
+    status.show(await status.status(ServerTarget("http://x", "t")))
     assert f"{part}: unknown (deadline_exceeded)" in capsys.readouterr().out
 
 
@@ -161,7 +161,7 @@ async def test_layers_are_shown_with_their_refs(
     ]
     repository = SERVER["repositories"][0] | {"layers": [base, *layers]}
     answer_with(monkeypatch, SERVER | {"repositories": [repository]})
-    status.show(await status.status(Target("http://x", "t")))
+    status.show(await status.status(ServerTarget("http://x", "t")))
     shown = capsys.readouterr().out
     assert "topic/0 " in shown
     assert "fed7654 for 12 s" in shown

@@ -5,7 +5,7 @@ import pytest
 from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source.checkout import Checkout
-from prism_source.edits import Comparison, EditLimits, Edits
+from prism_source.edits import Comparison, EditLimits, WorkTreeEdits
 from prism_source.limits import DEFAULT_LIMITS, SourceLimits
 from prism_source.snapshot import blob_hash
 
@@ -16,7 +16,7 @@ ROOM = EditLimits(files_max=100, bytes_max=10_000)
 def edits_over(repo):
     """Returns the edits over files given as `path=content`, or over those of a commit."""
 
-    def edits(served, room=ROOM, limits=DEFAULT_LIMITS) -> Edits:
+    def edits(served, room=ROOM, limits=DEFAULT_LIMITS) -> WorkTreeEdits:
         with Checkout(repo.folder, limits) as checkout:
             if isinstance(served, str):
                 blobs = checkout.tree(served)

@@ -8,7 +8,7 @@ from prism_atlas.core.graph import Graph
 from prism_atlas.core.snapshot import GraphSnapshot
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.layers import LayerGraphs
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
@@ -56,7 +56,7 @@ class ServedGraphs:
     """Finds graphs by repository name and ref."""
 
     def __init__(
-        self, repositories: Repositories, graphs: GraphStore, builds: BuildHandlers, layers: LayerGraphs
+        self, repositories: RepositoryCatalog, graphs: GraphStore, builds: BuildHandlers, layers: LayerGraphs
     ) -> None:
         self._repositories = repositories
         self._graphs = graphs

@@ -20,7 +20,7 @@ from nats.js.kv import KeyValue
 from prometheus_client import CollectorRegistry, Counter
 from pydantic import ValidationError
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts import names
 from prism_contracts.errors import reason_of
@@ -76,7 +76,7 @@ class Answers:
 
     def __init__(
         self,
-        repositories: Repositories,
+        repositories: RepositoryCatalog,
         components: WatchedRecords[Component],
         bucket: KeyValue,
         metrics: AnswerMetrics,

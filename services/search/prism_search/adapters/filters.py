@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import LANGUAGES, FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
@@ -19,7 +19,7 @@ INDEXED = with_status(FileStatus.INDEXED)
 
 
 async def refuse_unknown_language(
-    reader: Reader, repositories: Repositories, target: Target, language: str
+    reader: Reader, repositories: RepositoryCatalog, target: Target, language: str
 ) -> None:
     """Raises INVALID_ARGUMENT for a language that Prism does not know and no file of the tenant has, saying which there are.
 

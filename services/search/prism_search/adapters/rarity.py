@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TypeVar
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_search.core.matching import Rarity
 from prism_search.core.query import Query
@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 class RarityCounter:
     """Asks once, remembers by corpus version."""
 
-    def __init__(self, reader: Reader, repositories: Repositories) -> None:
+    def __init__(self, reader: Reader, repositories: RepositoryCatalog) -> None:
         self._reader = reader
         self._repositories = repositories
         self._counts: OrderedDict[Key, int] = OrderedDict()

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import NOT_WRITTEN_HERE, Symbol
 from prism_contracts.rpc.guidance import Convention, ConventionsReply, ConventionsRequest
@@ -47,7 +47,7 @@ class ConventionsHandler:
     def __init__(
         self,
         reader: Reader,
-        repositories: Repositories,
+        repositories: RepositoryCatalog,
         listing: Listing,
         sources: Sources,
         documents: Documents,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import UNPARSED, FileStatus
@@ -38,7 +38,7 @@ class CoverageHandlers:
     def __init__(
         self,
         reader: Reader,
-        repositories: Repositories,
+        repositories: RepositoryCatalog,
         occurrences: OccurrenceReader,
         deep_model: Callable[[], str],
     ) -> None:

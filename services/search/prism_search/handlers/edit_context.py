@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from prism_catalog.histories import Histories
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import TYPE_KINDS, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc.graph import ImpactRequest
@@ -56,7 +56,7 @@ class EditContextHandler:
 
     def __init__(
         self,
-        repositories: Repositories,
+        repositories: RepositoryCatalog,
         *,
         focus: FocusFinder,
         definitions: Definitions,

@@ -8,7 +8,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.base import file_of, is_of_generation, ordinal_of
 from prism_contracts.code import FileStatus
@@ -34,7 +34,7 @@ FIELDS = ("scope", "path", "language", "flags", "generation", "status", "symbols
 class ExistingHandler:
     """Answers `existing`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories, embedding: QueryEmbedding) -> None:
+    def __init__(self, reader: Reader, repositories: RepositoryCatalog, embedding: QueryEmbedding) -> None:
         self._reader = reader
         self._repositories = repositories
         self._embedding = embedding

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from qdrant_client import models
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts.code import FileFlags, FileStatus, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
@@ -40,7 +40,7 @@ File = TypeVar("File")
 class FileHandlers:
     """Answers `read_file`, `list_files`, `outline` and `receipt`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories, commits: Commits) -> None:
+    def __init__(self, reader: Reader, repositories: RepositoryCatalog, commits: Commits) -> None:
         self._reader = reader
         self._repositories = repositories
         self._commits = commits

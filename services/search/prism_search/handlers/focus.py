@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import Symbol
 from prism_contracts.errors import ErrorCode, PrismError
@@ -64,7 +64,7 @@ class FocusFinder:
     """Finds by name, or by lines."""
 
     def __init__(
-        self, reader: Reader, repositories: Repositories, definitions: Definitions, sources: Sources
+        self, reader: Reader, repositories: RepositoryCatalog, definitions: Definitions, sources: Sources
     ) -> None:
         self._reader = reader
         self._repositories = repositories

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.search import GrepReply, GrepRequest
@@ -50,7 +50,7 @@ class GrepHandler:
     def __init__(
         self,
         reader: Reader,
-        repositories: Repositories,
+        repositories: RepositoryCatalog,
         listing: Listing,
         texts: Texts,
         settings: SearchSettings,

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
@@ -60,7 +60,7 @@ class ReferencesHandler:
 
     def __init__(
         self,
-        repositories: Repositories,
+        repositories: RepositoryCatalog,
         definitions: Definitions,
         listing: Listing,
         *,

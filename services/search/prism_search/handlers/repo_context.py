@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts.rpc.guidance import ContextDocument, ContextSection, RepoContextReply, RepoContextRequest
 from prism_search.adapters.documents import Document, Documents
 from prism_search.adapters.listing import Listing
@@ -13,7 +13,7 @@ from prism_search.core.repo_documents import ABOUT_PURPOSE, CHARS_MAX, choose, d
 class RepoContextHandler:
     """Answers `repo_context`."""
 
-    def __init__(self, repositories: Repositories, listing: Listing, documents: Documents) -> None:
+    def __init__(self, repositories: RepositoryCatalog, listing: Listing, documents: Documents) -> None:
         self._repositories = repositories
         self._listing = listing
         self._documents = documents

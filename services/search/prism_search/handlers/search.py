@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from qdrant_client import models
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.base import file_of, is_of_generation
 from prism_contracts.errors import ErrorCode, PrismError, reason_of
@@ -94,7 +94,7 @@ class SearchHandler:
     def __init__(
         self,
         reader: Reader,
-        repositories: Repositories,
+        repositories: RepositoryCatalog,
         embedding: QueryEmbedding,
         answers: Answers | None = None,
     ) -> None:

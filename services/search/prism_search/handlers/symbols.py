@@ -1,6 +1,6 @@
 """Where symbols are defined."""
 
-from prism_catalog.repositories import Repositories
+from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import Symbol
 from prism_contracts.rpc.symbols import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
@@ -15,7 +15,7 @@ BODY_LINES_MAX = 600
 class SymbolHandlers:
     """Answers `definitions`."""
 
-    def __init__(self, reader: Reader, repositories: Repositories, definitions: Definitions) -> None:
+    def __init__(self, reader: Reader, repositories: RepositoryCatalog, definitions: Definitions) -> None:
         self._reader = reader
         self._repositories = repositories
         self._definitions = definitions
