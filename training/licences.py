@@ -60,7 +60,7 @@ def is_evaluation_path(path: str) -> bool:
 
 
 def is_permissive(licence: str) -> bool:
-    """Returns whether a licence, as a package names it, is permissive. One permissive alternative is enough."""
+    """Returns whether a licence, as a package names it, is permissive. One permissive choice is enough."""
     if _CHOICE.search(licence) and _PERMISSIVE.search(licence):
         return True
     return bool(_PERMISSIVE.search(licence)) and not _RESTRICTED.search(licence)

@@ -52,7 +52,7 @@ def test_a_question_without_targets_or_category_is_an_error(tmp_path, wrong) -> 
         ("how is a message serialized", "wire/serializer.rs"),
         ("where are users stored", "app/UserStore.kt"),
         ("HTTPServer", "net/http_server.c"),
-        ("who reads the cfg", "cfg.lua"),
+        ("what parses the cfg", "cfg.lua"),
     ],
 )
 def test_a_word_of_the_path_closes_the_gap(text, path) -> None:

@@ -84,6 +84,12 @@ WRAPPED = (
     "docs/guides",
     "docs/glossary.md",
     "docs/storage.md",
+    "docs/decisions",
+    "docs/crashes.md",
+    "docs/invariants.md",
+    "docs/operations.md",
+    "docs/security.md",
+    "CHANGELOG.md",
 )
 LONG_BY_NATURE = re.compile(r"^\||https?://|`tests/|^\s*[$#{}\"'>│├└]|^make |^claude |^\s*\d+ ")
 
