@@ -525,7 +525,7 @@ async def test_leg_returns_at_most_ids_from_outside_the_scope(client, tenant):
     assert found
     assert not any(point.payload for point in found)
     assert await reader.points(elsewhere, [point.id for point in found], ["path"]) == {}
-    with pytest.raises(ValueError, match="within a scope only"):
+    with pytest.raises(ValueError, match="only be read within a scope"):
         await reader.ask_legs(elsewhere, LEGS, ["path"], is_whole=True)
 
 
