@@ -94,14 +94,14 @@ def test_edges_in_files_without_truth_are_left_out() -> None:
     assert not compared([], answer(RATE, edge(path="other.py"))).judged
 
 
-def test_definitions_that_the_build_leaves_out_are_not_judged() -> None:
+def test_definitions_outside_the_build_are_not_judged() -> None:
     truth = Truth(
         resolver="by hand", files={"main.py"}, unbuilt={"fares.py"}, uses=(use("rate", outside=True),)
     )
     assert not compare(truth, DEFINED, [answer(RATE, edge())]).judged
 
 
-def test_an_edge_is_found_by_the_surest_answer_for_its_line() -> None:
+def test_an_edge_takes_the_most_certain_answer_of_its_line() -> None:
     candidate = edge(status=EdgeStatus.CANDIDATE)
     (sought,) = compared([use("rate", RATE)], answer(RATE, candidate)).sought
     assert sought.status is EdgeStatus.CANDIDATE

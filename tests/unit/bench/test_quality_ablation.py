@@ -68,7 +68,7 @@ def test_each_target_knows_the_legs_that_found_it() -> None:
     assert list(finders(answer())) == [{"keyword"}, set()]
 
 
-def test_an_order_that_the_sums_do_not_give_is_noticed() -> None:
+def test_an_order_that_differs_from_the_sums_is_detected() -> None:
     assert is_reproduced(answer("a.py", "b.py"))
     assert is_reproduced(answer("a.py", "b.py", "c.py", "a.py"))  # more lines of the best file
     assert not is_reproduced(answer("b.py", "a.py"))

@@ -44,14 +44,14 @@ def test_clone_without_a_root_yields_the_whole_revision(clone) -> None:
         assert found(folder) == {"src/a.py": "new", "setup.py": "new"}
 
 
-def test_a_folder_that_is_no_clone_is_taken_as_it_is(tmp_path) -> None:
+def test_a_folder_that_is_not_a_clone_is_used_unchanged(tmp_path) -> None:
     (tmp_path / "a.py").write_text("text")
     with laid_out(Corpus(name="shop", language="python", root="src"), tmp_path) as folder:
         assert folder == tmp_path
     assert found(tmp_path) == {"a.py": "text"}
 
 
-def test_a_revision_that_the_clone_does_not_have_is_an_error(clone) -> None:
+def test_a_revision_missing_in_the_clone_is_an_error(clone) -> None:
     corpus = Corpus(name="shop", language="python", revision="0" * 40)
     with pytest.raises(subprocess.CalledProcessError), laid_out(corpus, clone):
         pass

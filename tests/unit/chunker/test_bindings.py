@@ -240,7 +240,7 @@ def test_bindings_of(path: str) -> None:
     assert bindings_of(path, text) == expected
 
 
-def test_a_binding_stands_in_the_symbol_around_it() -> None:
+def test_a_binding_belongs_to_the_enclosing_symbol() -> None:
     parsed = chunk_file("shop.py", SHOPS["shop.py"][0])
     places = {
         b.name: parsed.symbols[b.symbol].qualified_name if b.symbol >= 0 else "" for b in parsed.bindings
@@ -249,7 +249,7 @@ def test_a_binding_stands_in_the_symbol_around_it() -> None:
     assert (places["a"], places[""]) == ("Shop.run", "Shop.run")
 
 
-def test_a_variable_given_on_keeps_its_type_once() -> None:
+def test_a_passed_variable_keeps_its_type_once() -> None:
     text = "class Shop:\n    def f(self, depot: Depot):\n        near = depot\n        self.depot = {}\n"
     assert bindings_of("a.py", text.format("depot")) == "self.depot:Depot"
     assert bindings_of("a.py", text.format("near")) == ""
@@ -264,7 +264,7 @@ def test_untyped_name_is_bound_where_it_shadows_another() -> None:
     assert bindings_of("a.py", "from shop import depot\ndef f(depot): ...\n") == "depot:?"
 
 
-def test_nothing_hides_no_type() -> None:
+def test_an_assignment_of_none_hides_no_type() -> None:
     assert bindings_of(
         "a.py", "class A:\n    def f(self):\n        self.d = None\n        self.d = Depot()\n"
     ) == ("self.d:Depot()")

@@ -36,7 +36,7 @@ def test_chunks_of_a_big_class_belong_to_methods_or_the_class() -> None:
     assert [chunk.symbol for chunk in parsed.chunks] == ["Cart", "Cart.m1", "Cart.m2"]
 
 
-def test_functions_inside_of_a_macro_are_cut_like_functions() -> None:
+def test_functions_in_a_macro_are_cut_like_functions() -> None:
     bounds = "".join(f"        T{row}: Iterator + Send + 'static,\n" for row in range(15))
     functions = "".join(
         f"    /// About f{i}.\n    fn f{i}()\n    where\n{bounds}    {{}}\n" for i in range(8)
@@ -60,7 +60,7 @@ def test_imports_before_a_function_go_with_the_function() -> None:
     assert [chunk.symbol for chunk in parsed.chunks] == ["f"]
 
 
-def test_lines_without_syntax_are_cut_after_blank_rows() -> None:
+def test_lines_without_syntax_are_cut_after_blank_lines() -> None:
     paragraph = "some words of prose\n" * 12 + "\n"
     parsed = chunk_file("notes.txt", paragraph * 20)
     assert len(parsed.chunks) > 1

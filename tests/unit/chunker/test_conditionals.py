@@ -79,7 +79,7 @@ def test_later_definitions_are_not_nested() -> None:
     assert_partitions(parsed, text)
 
 
-def test_branches_that_went_are_read_for_themselves() -> None:
+def test_removed_branches_are_parsed_separately() -> None:
     head = "#ifdef A\nint f(int a) {\n#else\nint helper(void) {\n  return deep();\n}\n"
     text = head + "int f(void) {\n  shallow();\n#endif\n  run();\n}\n" + REST
     parsed = chunk_file("a.c", text)
@@ -87,14 +87,14 @@ def test_branches_that_went_are_read_for_themselves() -> None:
     assert {one.name for one in parsed.references} == {"deep", "shallow", "run"}
 
 
-def test_a_branch_that_reads_for_itself_defines_too() -> None:
+def test_a_separately_parsed_branch_defines_symbols_too() -> None:
     text = "SHOP_ITEM(a)\n#ifdef A\nint one(void) { return 1; }\n#else\nint two(void) { return go(); }\n#endif\n{\n"
     parsed = chunk_file("a.c", text)
     assert {one.name for one in parsed.symbols} == {"one", "two"}
     assert [(one.name, one.line) for one in parsed.references if one.name == "go"] == [("go", 5)]
 
 
-def test_branches_within_a_branch_that_went_go_with_it() -> None:
+def test_branches_in_a_removed_branch_are_removed_with_it() -> None:
     text = "#ifdef A\nif (a) {\n#else\n#ifdef B\nif (b) {\n#else\nif (c) {\n#endif\n#endif\n}\n"
     found = resolve_conditionals(text.encode())
     assert [text[start:end] for start, end in found.gone] == ["#ifdef B\nif (b) {\n#else\nif (c) {\n#endif\n"]
@@ -126,13 +126,13 @@ def test_conditionals_in_conditionals_are_resolved_to_a_depth() -> None:
         "# " * 200_000,
     ],
 )
-def test_long_texts_end(text: str) -> None:
+def test_long_texts_take_linear_time(text: str) -> None:
     start = time.perf_counter()
     resolve_conditionals(text.encode())
     assert time.perf_counter() - start < SECONDS_MAX
 
 
-def test_many_branches_end() -> None:
+def test_many_branches_take_linear_time() -> None:
     text = "#if A\nint a\n#else\nint b\n#endif\n;\n" * 10_000
     start = time.perf_counter()
     parsed = chunk_file("a.c", text)

@@ -52,7 +52,7 @@ def binding_lines(parsed: Parsed) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
-def test_sample_reads_as_its_golden_file_says(path: Path) -> None:
+def test_symbols_of_a_sample_equal_its_golden_file(path: Path) -> None:
     golden = path.with_name(path.name + ".golden")
     found = rendered(chunk_file(path.name, path.read_text(encoding="utf-8")))
     if os.environ.get("PRISM_GOLDEN") == "write":

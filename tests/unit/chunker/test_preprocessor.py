@@ -34,7 +34,7 @@ from prism_chunker.core.preprocessor import blank_macros, blank_rare_macros
         ("#define SHOP_ADD(a) add(/* one */ a)\n", "/* one */"),
     ],
 )
-def test_a_macro_without_a_place_in_the_syntax_is_blanked(source: str, macro: str) -> None:
+def test_a_macro_where_no_name_is_allowed_is_blanked(source: str, macro: str) -> None:
     assert blank_macros(source.encode()).decode() == source.replace(macro, " " * len(macro))
 
 
@@ -61,7 +61,7 @@ def test_a_macro_without_a_place_in_the_syntax_is_blanked(source: str, macro: st
         "int a; /* one */ int b;\n",
     ],
 )
-def test_names_with_a_place_stay(source: str) -> None:
+def test_names_where_they_are_allowed_are_kept(source: str) -> None:
     assert blank_macros(source.encode()).decode() == source
 
 
@@ -79,12 +79,12 @@ def test_names_with_a_place_stay(source: str) -> None:
         ("typedef int (SHOPAPI *visitor)(int a);", "SHOPAPI"),
     ],
 )
-def test_a_rarer_macro_is_blanked_where_a_source_did_not_parse(source: str, macro: str) -> None:
+def test_rare_macros_are_blanked_only_in_unparsable_sources(source: str, macro: str) -> None:
     assert blank_rare_macros(source.encode()).decode() == source.replace(macro, " " * len(macro))
     assert blank_macros(source.encode()).decode() == source
 
 
-def test_a_macro_around_a_function_leaves_the_function() -> None:
+def test_a_macro_around_a_function_keeps_the_function() -> None:
     source = "\nSHOP_UNUSED(static int add(int a)) {\n}\n"
     assert blank_rare_macros(source.encode()).decode() == "\n            static int add(int a)  {\n}\n"
 
@@ -102,7 +102,7 @@ def test_a_macro_around_a_function_leaves_the_function() -> None:
         "SHOP_CHECK(add(a));",
     ],
 )
-def test_names_with_a_place_stay_where_a_source_did_not_parse(source: str) -> None:
+def test_allowed_names_are_kept_in_unparsable_sources(source: str) -> None:
     assert blank_rare_macros(source.encode()).decode() == source
 
 
@@ -118,7 +118,7 @@ def test_struct_of_macros_does_not_swallow_later_definitions() -> None:
     assert parsed.parse == "ok"
 
 
-def test_a_comment_in_a_macro_does_not_let_its_rest_out() -> None:
+def test_a_comment_in_a_macro_does_not_expose_its_rest() -> None:
     text = "#define SHOP_FIELDS \\\n  int a;  /* one */ \\\n  int b;\nint add(int a);\n"
     parsed = chunk_file("a.h", text)
     assert [(one.name, one.end_line) for one in parsed.symbols] == [("SHOP_FIELDS", 3), ("add", 4)]
@@ -154,6 +154,6 @@ def test_definitions_hidden_by_macros_keep_their_text() -> None:
     ],
 )
 @pytest.mark.parametrize("head", ["", "\n", "\nA_B ", "\nstruct A_B ", "\n#define A /**/ ", "\nstruct A {"])
-def test_long_rows_end(head: str, shape: str) -> None:
+def test_long_rows_take_linear_time(head: str, shape: str) -> None:
     source = (head + shape * 100_000).encode()
     assert len(blank_rare_macros(blank_macros(source))) == len(source)

@@ -21,7 +21,7 @@ from prism_chunker.core.signatures import HEADER_BYTES_MAX, SIGNATURE_CHARS_MAX
         ("a.c", 'int open(const char *key); // "a"\n', "int open(const char *key)"),
     ],
 )  # fmt: skip
-def test_a_signature_is_all_that_stands_before_a_body(path, text, signature) -> None:
+def test_a_signature_is_the_text_before_a_body(path, text, signature) -> None:
     assert signature in [symbol.signature for symbol in chunk_file(path, text).symbols]
 
 
@@ -42,7 +42,7 @@ def test_comments_between_parameters_take_no_room() -> None:
     assert symbol.signature.endswith("p14: number, ): Depot")
 
 
-def test_a_header_that_is_not_looked_at_to_its_end_says_so() -> None:
+def test_a_header_longer_than_the_limit_ends_in_an_ellipsis() -> None:
     text = (
         f"declare function open(\n  key: string, // {'why ' * HEADER_BYTES_MAX}\n  far: number,\n): void;\n"
     )

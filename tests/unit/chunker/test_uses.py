@@ -144,11 +144,11 @@ def aliases(path: str, text: str) -> str:
         ("a.rb", "class A\n  def f; end\n  alias g f\n  alias :h :f\n  alias_method :k, :f\n  B = C::D\nend\n", "A.g=f A.h=f A.k=f A.B=C.D"),
     ],
 )  # fmt: skip
-def test_another_name_for_a_symbol(path: str, text: str, expected: str) -> None:
+def test_aliases_are_extracted(path: str, text: str, expected: str) -> None:
     assert aliases(path, text) == expected
 
 
-def test_one_place_has_one_reference() -> None:
+def test_one_position_has_one_reference() -> None:
     text = "from a import A, f\nclass B(A):\n    x: A = A(f)\n@f\ndef g(b=f): return f(b)\n"
     places = [(one.line, one.name) for one in chunk_file("a.py", text).references]
     assert places.count((2, "A")) == 1
@@ -156,30 +156,30 @@ def test_one_place_has_one_reference() -> None:
     assert places.count((4, "f")) == 1
 
 
-def test_a_name_that_a_function_around_hides_is_no_use() -> None:
+def test_a_name_shadowed_by_an_outer_function_is_no_use() -> None:
     text = "from a import rate\ndef f(rate):\n    def g():\n        h(rate)\n    h(rate)\nh(rate)\n"
     values = [one.line for one in chunk_file("a.py", text).references if one.kind is ReferenceKind.VALUE]
     assert values == [6]
 
 
-def test_own_members_given_on_are_uses() -> None:
+def test_own_members_passed_as_values_are_uses() -> None:
     text = "class A:\n    def run(self): ...\n    def start(self): go(self.run, self.other)\n"
     assert used("a.py", text, ReferenceKind.VALUE) == {"self.run"}
 
 
-def test_members_given_on_in_the_body_of_their_class_are_uses() -> None:
+def test_members_passed_in_the_body_of_their_class_are_uses() -> None:
     text = "class A:\n    def f(self): ...\n    g = property(f)\n    def h(self): go(f)\n"
     values = [one.line for one in chunk_file("a.py", text).references if one.kind is ReferenceKind.VALUE]
     assert values == [3]
 
 
-def test_a_wildcard_import_may_bring_any_name() -> None:
+def test_a_wildcard_import_may_define_any_name() -> None:
     text = "def f(local): go(rate, local)\n"
     assert used("a.py", text, ReferenceKind.VALUE) == set()
     assert used("a.py", f"from rates import *\n{text}", ReferenceKind.VALUE) == {"rate"}
 
 
-def test_generic_arguments_are_uses_outside_of_type_positions() -> None:
+def test_generic_arguments_are_uses_outside_type_positions() -> None:
     text = "from rates import Money, Table\nclass Rates(Table[Money]): ...\nget(model=list[Money])\n"
     found = [(one.line, one.name, one.kind) for one in chunk_file("a.py", text).references]
     assert (3, "Money", ReferenceKind.VALUE) in found

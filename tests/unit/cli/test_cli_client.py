@@ -62,14 +62,14 @@ async def test_unauthenticated_caller_is_pointed_to_the_token(server: Server):
 
 
 @pytest.mark.parametrize("error", [httpx.ConnectError("refused"), httpx.ReadTimeout("")])
-async def test_silence_is_not_running(server: Server, error: Exception):
+async def test_no_answer_means_not_running(server: Server, error: Exception):
     server.answers = [error]
     error = await failure(server)
     assert error.exit_code is Exit.NOT_RUNNING
     assert "http://prism.test" in error.message
 
 
-async def test_a_question_is_asked_once(server: Server):
+async def test_a_question_is_sent_once(server: Server):
     server.answers = [httpx.Response(503, json=ERROR)]
     await failure(server, "search", "q", "", 5)
     assert len(server.requests) == 1
@@ -93,7 +93,7 @@ async def test_permanent_errors_are_not_retried(server: Server):
     assert len(server.requests) == 1
 
 
-async def test_a_retry_after_beyond_all_patience_ends_it(server: Server):
+async def test_a_retry_after_beyond_the_budget_ends_the_retries(server: Server):
     server.answers = [httpx.Response(429, json=ERROR, headers={"Retry-After": "3600"})]
     assert (await failure(server, "job", "j1")).code == "repo_not_found"
     assert len(server.requests) == 1

@@ -11,7 +11,7 @@ URL, TOKEN = "http://127.0.0.1:8780/mcp", "prism_t"
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_every_snippet_has_address_and_token(client: str):
+def test_every_snippet_has_url_and_token(client: str):
     snippet = CLIENTS[client].snippet(URL, TOKEN)
     assert URL in snippet
     assert f"Bearer {TOKEN}" in snippet

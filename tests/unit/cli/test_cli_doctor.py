@@ -47,7 +47,7 @@ def test_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, available: int,
 
 
 @pytest.mark.parametrize("text", [None, "MemTotal: 1 kB\n"])
-def test_memory_that_the_system_does_not_tell_is_no_finding(tmp_path: Path, monkeypatch, text: str | None):
+def test_unknown_memory_is_no_finding(tmp_path: Path, monkeypatch, text: str | None):
     meminfo = tmp_path / "meminfo"
     if text:
         meminfo.write_text(text)
@@ -55,7 +55,7 @@ def test_memory_that_the_system_does_not_tell_is_no_finding(tmp_path: Path, monk
     assert list(doctor._memory()) == []
 
 
-def test_a_model_that_does_not_load_says_why(monkeypatch: pytest.MonkeyPatch):
+def test_a_model_that_does_not_load_reports_the_reason(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(doctor, "LOAD_MODEL", "raise SystemExit('model.npz is missing')")
     finding = only(doctor._model())
     assert finding.level is Level.WRONG
@@ -63,7 +63,7 @@ def test_a_model_that_does_not_load_says_why(monkeypatch: pytest.MonkeyPatch):
     assert finding.advice
 
 
-def test_a_stack_that_does_not_run_is_not_wrong(tmp_path: Path):
+def test_a_stopped_stack_is_no_problem(tmp_path: Path):
     finding = only(doctor._services(DataDir(tmp_path)))
     assert finding.level is Level.WARNING
     assert "prism up" in finding.advice
@@ -98,7 +98,7 @@ def test_services(
     assert bool(finding.advice) is (level is not Level.OK)
 
 
-def test_a_supervisor_that_hangs_is_wrong(tmp_path: Path):
+def test_a_hung_supervisor_is_a_problem(tmp_path: Path):
     data = DataDir(tmp_path)
     data.create()
     write_json(data.supervisor_file, {"pid": 1, "state": "ready", "services": {}})

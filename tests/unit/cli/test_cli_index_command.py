@@ -31,7 +31,7 @@ def test_exit_codes(state: JobState, exit_code: Exit):
     assert Outcome(make_job(state), 1.0).exit_code is exit_code
 
 
-def test_nothing_changed_is_said_only_when_it_is_so():
+def test_nothing_changed_is_printed_only_if_true():
     assert "nothing changed" in summary(
         Outcome(make_job(JobState.COMPLETE, seen=9, unchanged=8, skipped=1), 1.0)
     )

@@ -81,7 +81,7 @@ async def send(server: Server, recorder: Recorder, snapshot: Snapshot) -> Upload
         return await upload(prism, snapshot, Layer("owner/name"), Silent())
 
 
-async def test_the_files_arrive(server: Server, monkeypatch: pytest.MonkeyPatch):
+async def test_uploaded_files_arrive(server: Server, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(upload_module, "plan_packs", lambda sizes: [(ordinal,) for ordinal, _ in sizes])
     contents = {f"f{number}": b"%d" % number for number in range(20)}
     recorder = Recorder()
@@ -101,7 +101,7 @@ async def test_a_file_that_changed_is_announced_again_as_it_was_read(server: Ser
     assert sorted(recorder.received.values()) == [b"new", b"same"]
 
 
-async def test_a_file_that_never_rests_cannot_keep_it_busy(server: Server):
+async def test_a_constantly_changing_file_does_not_loop_forever(server: Server):
     lines = iter(range(1000))
     recorder = Recorder()
     sent = await send(server, recorder, snapshot_of(Folder(log=lambda: b"%d" % next(lines)), log=b"at first"))
@@ -109,7 +109,7 @@ async def test_a_file_that_never_rests_cannot_keep_it_busy(server: Server):
     assert len(recorder.requests) == 2
 
 
-async def test_a_file_that_is_gone_is_left_out_and_ordinals_stay_right(server: Server):
+async def test_a_deleted_file_is_skipped_and_ordinals_remain_right(server: Server):
     gone = PrismError(ErrorCode.FILE_NOT_FOUND, "gone")
     recorder = Recorder()
     await send(server, recorder, snapshot_of(Folder(a=gone, b=b"b", c=b"new"), a=b"a", b=b"b", c=b"c"))
@@ -127,9 +127,7 @@ async def test_unreadable_file_is_skipped_with_its_reason(server: Server, code: 
     assert recorder.requests[-1]["files"][0]["skipped"] == reason
 
 
-async def test_files_that_change_faster_than_they_are_read_end_it(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-):
+async def test_files_that_change_too_fast_end_the_upload(server: Server, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(upload_module._Round, "_content", _always_changed)
     with pytest.raises(CommandError) as caught:
         await send(server, Recorder(), snapshot_of(Folder(a=b"a"), a=b"a"))

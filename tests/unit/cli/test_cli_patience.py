@@ -22,7 +22,7 @@ def test_pauses_double_up_to_their_limit():
     assert pauses[-1] >= PAUSE_MAX_S / 2
 
 
-def test_it_ends_at_the_budget_and_not_later():
+def test_retries_end_at_the_budget():
     clock = Clock()
     patience = Patience(10.0, clock)
     clock.now = 9.95

@@ -51,7 +51,7 @@ def test_omitted_files_are_shown_without_control_characters() -> None:
     assert "\x1b" not in text
 
 
-def test_an_older_index_is_said_to_be_older() -> None:
+def test_an_older_scip_index_is_reported() -> None:
     with terminal.out.capture() as shown:
         scip.show(REPLY.model_copy(update={"stored": False}))
     assert "newer commit" in shown.get()

@@ -43,7 +43,7 @@ HIT = Hit(
 )
 
 
-def test_a_hit_says_where_how_well_and_by_which_legs():
+def test_a_hit_shows_location_score_and_legs():
     header = search.hit_header(1, HIT).plain
     assert ":10-12" in header
     assert "HTTPAdapter.send · method · python · psf/requests" in header
@@ -72,11 +72,11 @@ def test_receipt_shows_commit_and_completeness():
     assert "12.3 ms" in line
 
 
-def test_no_hits_are_said(capsys: pytest.CaptureFixture[str]):
+def test_an_empty_result_is_stated(capsys: pytest.CaptureFixture[str]):
     search.show(reply())
     assert "No hits." in capsys.readouterr().out
 
 
-def test_a_long_hit_is_cut_and_says_so(capsys: pytest.CaptureFixture[str]):
+def test_a_long_hit_is_cut_with_a_note(capsys: pytest.CaptureFixture[str]):
     search.show(reply(HIT.model_copy(update={"content": "x\n" * 100})))
     assert "88 more lines" in capsys.readouterr().out

@@ -49,7 +49,7 @@ def test_a_password_comes_from_standard_input_and_is_not_shown(server, monkeypat
 
 
 @pytest.mark.parametrize("login", ["", "ada@git.test"])
-def test_nothing_is_not_kept(server, monkeypatch, login):
+def test_empty_input_is_not_stored_as_a_secret(server, monkeypatch, login):
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     with pytest.raises(CommandError):
         secrets.keep(TARGET, "acme/group/app", webhook=False, git_login=login)

@@ -6,7 +6,7 @@ def test_pauses_double_to_their_limit():
     assert [backoff.pause_after(0.1) for _ in range(7)] == [0.5, 1, 2, 4, 8, PAUSE_MAX_S, PAUSE_MAX_S]
 
 
-def test_a_long_life_forgives():
+def test_a_long_uptime_resets_the_pause():
     backoff = Backoff()
     for _ in range(5):
         backoff.pause_after(0)

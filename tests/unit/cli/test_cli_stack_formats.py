@@ -39,20 +39,20 @@ def test_a_new_folder_is_marked(data):
     formats.check(data)
 
 
-def test_a_folder_of_today_without_a_mark_is_marked(data):
+def test_a_current_folder_without_a_mark_is_marked(data):
     collection(data, schema.collection("default", "35bda3ca8c93"))
     formats.check(data)
     assert (data.root / formats.MARKER).exists()
 
 
-def test_a_newer_folder_is_refused_and_left_alone(data):
+def test_a_newer_folder_is_refused_and_unchanged(data):
     marker = data.root / formats.MARKER
     marker.write_text('{"format": 999, "layout": 3}')
     assert refusal(data) == "data_dir_newer"
     assert json.loads(marker.read_text())["format"] == 999
 
 
-def test_a_mark_that_cannot_be_read_is_refused(data):
+def test_an_unreadable_mark_is_refused(data):
     (data.root / formats.MARKER).write_text("{")
     assert refusal(data) == "data_dir_unusable"
 

@@ -12,8 +12,8 @@ KILLED = 137
 START_FAILED = 7
 ALREADY_RUNNING = 3
 LOOK_S = 10
-# Ends with the next code of the list; records where it must report, and what it inherited. `hang`: stands
-# still; `work`: touches its state file for longer than the guard waits, then exits with 0.
+# Ends with the next code of the list; records its report target and the inherited guard marker. `hang`: sleeps for
+# 60 s; `work`: touches its state file for longer than the guard waits, then exits with 0.
 SUPERVISOR = f"""
 read code < codes
 tail -n +2 codes > rest; mv rest codes
@@ -65,7 +65,7 @@ def test_stopped_supervisor_is_not_restarted(tmp_path: Path):
     assert guarded(tmp_path, 0) == (["1 unmarked"], [], 0)
 
 
-def test_a_killed_supervisor_is_started_again_with_pauses(tmp_path: Path):
+def test_a_killed_supervisor_restarts_with_pauses(tmp_path: Path):
     lives, pauses, code = guarded(tmp_path, KILLED, KILLED, START_FAILED, 0)
     assert lives == ["1 unmarked", "- unmarked", "- unmarked", "- unmarked"]
     assert pauses == ["1", "2", "4"]
@@ -80,12 +80,12 @@ def test_a_crash_after_the_start_is_repaired(tmp_path: Path):
     assert len(guarded(tmp_path, EXIT_CRASHED, 0, is_up=False)[0]) == 2
 
 
-def test_a_supervisor_that_hangs_is_killed(tmp_path: Path):
+def test_a_hung_supervisor_is_killed(tmp_path: Path):
     lives, pauses, code = guarded(tmp_path, "hang", "hang", 0)
     assert (len(lives), pauses, code) == (3, ["1", "2"], 0)
 
 
-def test_a_supervisor_that_works_is_left_alone(tmp_path: Path):
+def test_a_working_supervisor_is_not_restarted(tmp_path: Path):
     assert guarded(tmp_path, "work", "hang") == (["1 unmarked"], [], 0)
 
 

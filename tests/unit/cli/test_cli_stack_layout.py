@@ -34,7 +34,7 @@ def test_a_data_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null"])
-def test_a_half_file_is_no_file(tmp_path: Path, text: str):
+def test_a_partly_written_file_is_ignored(tmp_path: Path, text: str):
     (tmp_path / "x.json").write_text(text)
     assert read_json(tmp_path / "x.json") is None
     assert read_json(tmp_path / "missing.json") is None

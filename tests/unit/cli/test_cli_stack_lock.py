@@ -4,7 +4,7 @@ from pathlib import Path
 from prism_cli.stack.lock import UpLock, holder
 
 
-def test_only_one_holds_it(tmp_path: Path):
+def test_only_one_process_holds_the_lock(tmp_path: Path):
     path = tmp_path / "up.lock"
     first, second = UpLock(path), UpLock(path)
     assert first.take()

@@ -28,7 +28,7 @@ def test_tail(tmp_path: Path):
     assert tail(log, 2) == ["b", "\ufffd"]
 
 
-def test_an_end_in_words():
+def test_exit_statuses_are_described():
     assert describe_exit(3) == "exit code 3"
     assert describe_exit(-9) == "killed by SIGKILL"
     assert describe_exit(-200) == "killed by signal 200"

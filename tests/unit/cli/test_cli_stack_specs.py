@@ -46,12 +46,12 @@ def test_modules_of_the_current_folder_are_not_run(data: DataDir):
     assert all("-P" in spec.argv for spec in services(data).values())
 
 
-def test_a_frugal_setting_of_the_user_stays(data: DataDir, monkeypatch: pytest.MonkeyPatch):
+def test_a_users_own_setting_is_kept(data: DataDir, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     assert services(data)["embedder"].env["OMP_NUM_THREADS"] == "4"
 
 
-def test_a_run_file_of_another_process_is_not_believed(data: DataDir):
+def test_a_run_file_of_another_process_is_ignored(data: DataDir):
     chunker = services(data)["chunker"]
     assert chunker.find_port(7) is None
     chunker.announced_in[0].write_text(json.dumps({"pid": 7, "host": "127.0.0.1", "port": 5000}))
@@ -68,7 +68,7 @@ def test_the_store_and_the_bus_keep_their_first_port(data: DataDir):
     assert '"127.0.0.1:5124"' in (data.nats / "nats.conf").read_text()
 
 
-def test_programs_of_services_start_nothing_when_they_are_loaded():
+def test_loading_a_service_starts_nothing():
     """A fork has one thread only, and inherits open files."""
     code = (
         "import importlib, os, sys, threading\n"

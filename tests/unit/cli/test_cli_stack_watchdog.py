@@ -43,7 +43,7 @@ def test_delays_of_the_supervisor_do_not_count_as_silence():
     assert watch.complaint(3635.0, has_needs=True)
 
 
-def test_a_process_that_stays_unready_is_replaced():
+def test_a_process_that_remains_unready_is_replaced():
     watch = ready_watch()
     watch.answered(10.0, is_ready=False)
     watch.answered(100.0, is_ready=False)

@@ -98,7 +98,7 @@ async def test_server_and_processes_are_joined(tmp_path: Path, monkeypatch: pyte
     assert report["memory"]["pss_bytes"] >= by_name["chunker"]["pss_bytes"]
 
 
-def test_a_supervisor_that_hangs_is_not_ready(tmp_path: Path):
+def test_a_hung_supervisor_is_not_ready(tmp_path: Path):
     data = local_stack(tmp_path)
     touched = time.time() - live.SUPERVISOR_SILENT_S_MAX - 1
     os.utime(data.supervisor_file, (touched, touched))
@@ -121,7 +121,7 @@ async def test_unreachable_remote_is_an_error(monkeypatch: pytest.MonkeyPatch):
         await status.status(ServerTarget("http://x", "t"))
 
 
-async def test_everything_is_shown(
+async def test_status_shows_every_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     answer_with(monkeypatch, SERVER)
@@ -143,7 +143,7 @@ async def test_everything_is_shown(
 
 
 @pytest.mark.parametrize("part", status.SERVER_PARTS)
-async def test_a_part_that_is_not_known_leaves_the_others(
+async def test_an_unknown_part_does_not_hide_the_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: str
 ):
     answer_with(monkeypatch, SERVER | {part: None, "errors": {part: "deadline_exceeded"}})

@@ -60,7 +60,7 @@ async def test_layer_of_the_branch_is_preferred_to_the_base(repo, overlays, over
     assert overlays.contents(synced.handle) == {"c.py": "not pushed\n"}
 
 
-async def test_a_save_sends_once_and_a_look_without_one_sends_nothing(repo, overlays, overlay):
+async def test_each_save_is_sent_once_and_no_save_sends_nothing(repo, overlays, overlay):
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n"}))
     first = await overlay.sync()
     overlays.take_asked()
@@ -105,7 +105,7 @@ async def test_moved_served_commit_recomputes_the_difference(repo, overlays, ove
     assert overlays.contents("ov-1") == {"b.py": "2\n"}
 
 
-async def test_a_branch_that_the_server_learns_of_is_laid_under(repo, overlays, overlay):
+async def test_a_newly_indexed_branch_becomes_the_base_of_the_overlay(repo, overlays, overlay):
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n"}))
     commit = repo.commit(**{"b.py": "1\n"})
     await overlay.sync()
@@ -126,7 +126,7 @@ async def test_another_branch_moves_the_same_overlay(repo, overlays, overlay):
     assert (synced.branch, synced.base_ref, overlays.contents("ov-1")) == ("renamed", "", {"b.py": "1\n"})
 
 
-async def test_the_next_run_takes_the_same_overlay(repo, overlays, overlay):
+async def test_the_next_run_uses_the_same_overlay(repo, overlays, overlay):
     overlays.served[""] = Served(repo.commit(**{"a.py": "1\n"}))
     await overlay.sync()
     with Checkout(repo.folder) as checkout:
@@ -156,7 +156,7 @@ async def test_an_overlay_is_renewed_in_the_middle_of_its_life(repo, overlays, o
     assert await overlay.sync() is not first
 
 
-async def test_errors_arrive_and_nothing_is_lost_by_them(repo, overlays, overlay):
+async def test_errors_are_reported_and_lose_nothing(repo, overlays, overlay):
     overlays.served[""] = Served("")
     repo.commit(**{"a.py": "1\n"})
     with pytest.raises(CommandError) as caught:

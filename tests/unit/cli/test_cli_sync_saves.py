@@ -77,7 +77,7 @@ def test_ignored_files_and_git_internals_are_not_reported(
     assert saves._is_news([str(repo.folder / path) for path in paths]) is is_news
 
 
-def test_no_time_to_wait_is_no_wait(saves: Saves):
+def test_a_zero_timeout_does_not_wait(saves: Saves):
     assert saves.wait(0.0) is False
 
 

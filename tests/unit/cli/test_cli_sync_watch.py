@@ -109,7 +109,7 @@ async def test_failed_sync_is_reported_and_retried(
     assert overlays.contents("ov-1") == {".gitignore": "*.log\n", "a.py": "2\n"}
 
 
-async def test_a_watch_that_cannot_begin_says_why(overlays: OverlayServer, watched: Watched):
+async def test_a_watch_that_cannot_start_reports_the_reason(overlays: OverlayServer, watched: Watched):
     overlays.served.clear()
     with pytest.raises(CommandError) as caught:
         await asyncio.wait_for(watched.task, SECONDS_MAX)

@@ -20,7 +20,7 @@ def run_locally(data: Path) -> None:
     (data / "up.json").write_text(json.dumps({"url": "http://127.0.0.1:1", "token": "local"}))
 
 
-def test_the_local_stack_is_found_by_itself(data: Path):
+def test_the_local_stack_is_found_automatically(data: Path):
     run_locally(data)
     target = find_target()
     assert (target.url, target.token) == ("http://127.0.0.1:1", "local")
@@ -44,14 +44,14 @@ def test_the_address_of_the_local_stack_is_the_local_stack(data: Path, monkeypat
     assert find_target().token == "local"
 
 
-def test_nothing_runs(data: Path):
+def test_a_stack_that_does_not_run_is_an_error(data: Path):
     with pytest.raises(CommandError) as caught:
         find_target()
     assert caught.value.exit_code is Exit.NOT_RUNNING
     assert "prism up" in caught.value.next_action
 
 
-def test_it_is_still_starting(data: Path):
+def test_a_stack_that_is_still_starting_is_an_error(data: Path):
     lock = UpLock(data / "up.lock")
     assert lock.take()
     with pytest.raises(CommandError) as caught:

@@ -10,13 +10,13 @@ from prism_cli.exits import CommandError
 @pytest.mark.parametrize(
     "hostile", ["\x1b[2J", "\x07", "\x9b31m", "a\rb", "\u202e", "\u2066", "\x7f", "\x00"]
 )
-def test_nothing_that_a_terminal_obeys_is_left(hostile: str):
+def test_control_sequences_are_removed(hostile: str):
     shown = terminal.printable(hostile)
     assert "\ufffd" in shown
     assert not set(shown) & set("\x1b\x07\x9b\r\u202e\u2066\x7f\x00")
 
 
-def test_text_stays_text():
+def test_ordinary_text_is_unchanged():
     assert terminal.printable("def f():\r\n\treturn 'é漢'\n") == "def f():\n\treturn 'é漢'\n"
 
 

@@ -91,7 +91,7 @@ def test_a_bomb_is_stopped_before_it_unpacks():
     assert refusal(forge(bomb, raw_bytes=100)) is ErrorCode.MESSAGE_INVALID
 
 
-def test_a_bomb_that_lies_about_its_length_is_stopped_there():
+def test_a_bomb_with_a_false_length_is_stopped():
     frame_declared = zstandard.compress(b"\0" * PACK_BYTES_MAX)
     frame_true = zstandard.compress(b"\0" * (2 * PACK_BYTES_MAX))
     header, declared = zstandard.frame_header_size(frame_true), zstandard.frame_header_size(frame_declared)

@@ -104,7 +104,7 @@ def test_new_time_stamps_alone_do_not_make_a_tree_dirty(repo):
     assert (repo.folder / ".git/index").read_bytes() == index, "nothing is written"
 
 
-def test_a_change_that_git_was_told_to_ignore_has_the_right_hash(repo):
+def test_a_change_marked_unchanged_in_git_has_the_right_hash(repo):
     repo.commit(**{"a.py": "a\n", "b.py": "b\n"})
     repo.git("update-index", "--assume-unchanged", "a.py")
     repo.git("update-index", "--skip-worktree", "b.py")
