@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.rpc.files import ManifestEntry
-from prism_ingest.core.occurrences import take
+from prism_ingest.core.occurrences import read_index
 from prism_resolver.occurrences import Columns
 from prism_scip.scip_pb2 import (
     Document,
@@ -74,7 +74,7 @@ def columns_of(documents: Sequence[Document], blobs: Mapping[str, str]) -> Colum
     entries = [
         ManifestEntry(path=path, blob=blob, generation="g", status="indexed") for path, blob in blobs.items()
     ]
-    return take(lambda: iter(documents), entries, 1, "").columns
+    return read_index(lambda: iter(documents), entries, 1, "").columns
 
 
 # Two files that no rule connects: nothing declares the type of `book`.

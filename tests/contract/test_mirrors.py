@@ -19,8 +19,8 @@ from prism_contracts.events import PushReceived
 from prism_contracts.records import LayerState, Repository
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, Remote
-from prism_ingest.core.backoff import Backoff
+from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, MirrorSource
+from prism_ingest.core.round_backoff import RoundBackoff
 from prism_ingest.main import build
 from prism_ingest.operations.poll import Poller
 from prism_ingest.settings import IngestSettings
@@ -68,8 +68,8 @@ class Origin:
         self.git("commit", "--quiet", "--allow-empty", "--message", str(self.folder))  # a hash of its own
         return self.git("rev-parse", "HEAD")
 
-    def remote(self, repo: str = "r") -> Remote:
-        return Remote("t", repo, self.url)
+    def remote(self, repo: str = "r") -> MirrorSource:
+        return MirrorSource("t", repo, self.url)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ async def vault(bus: Bus) -> Vault:
     return vault
 
 
-async def commit_of(mirrors: Mirrors, remote: Remote) -> str:
+async def commit_of(mirrors: Mirrors, remote: MirrorSource) -> str:
     async with mirrors.fetched(remote) as made:
         return made.commit
 
@@ -248,7 +248,9 @@ async def test_a_login_is_sent_to_its_own_server_only(nats_server, bus, tmp_path
     login = {"git_host": "git.example.org", "git_username": "ada", "git_password": "hunter2xyz"}
     await vault.change("login", "r", login)
     mirrors = Mirrors(settings(nats_server, tmp_path), vault)
-    assert await mirrors._credentials(Remote("login", "r", url)) == ("ada:hunter2xyz" if is_shown else "")
+    assert await mirrors._credentials(MirrorSource("login", "r", url)) == (
+        "ada:hunter2xyz" if is_shown else ""
+    )
 
 
 class Round:
@@ -350,7 +352,7 @@ async def test_failing_remotes_are_polled_less_often(polled) -> None:
 
 
 def test_skipped_rounds_double_until_a_poll_succeeds() -> None:
-    backoff, looks = Backoff(), []
+    backoff, looks = RoundBackoff(), []
     for number in range(16):
         if backoff.is_due("r"):
             looks.append(number)

@@ -77,7 +77,7 @@ REBASES_AT_ONCE = 1
 
 
 @dataclass(frozen=True)
-class App:
+class IngestApp:
     """The parts of ingest that something outside calls: handlers, the tasks of rounds, and the stores."""
 
     ledger: Ledger
@@ -104,7 +104,7 @@ class App:
 
 async def build(
     bus: Bus, settings: IngestSettings, vault: Vault, metrics: CollectorRegistry = REGISTRY
-) -> App:
+) -> IngestApp:
     """Assemble ingest on a connected bus. Nothing runs until `register` and `Bus.start`."""
     replicas = settings.nats_replicas
     await vault.open(bus.js, replicas=replicas)
@@ -162,7 +162,7 @@ async def build(
     )
     uploads = Uploads(bus, ledger, plans, planner=planner, layers=registry, settings=settings)
     scip_imports = ScipImports(bus, ledger, scip_store, ScipMetrics(metrics), settings)
-    return App(
+    return IngestApp(
         ledger=ledger,
         histories=histories,
         variants=variants,
@@ -186,7 +186,7 @@ async def build(
     )
 
 
-def register(bus: Bus, app: App, *, workers: int) -> None:
+def register(bus: Bus, app: IngestApp, *, workers: int) -> None:
     """Subscribe the handlers. `workers` is the number of packs in progress at once, per lane."""
     bus.consume(topics.FILES_UPLOADED, app.snapshots.on_uploaded, workers=workers)
     bus.consume(topics.PUSH_RECEIVED, app.clones.on_push, workers=PUSHES_AT_ONCE)
@@ -228,7 +228,7 @@ async def serve() -> None:
     await service.run(start, close=open_until_stop.aclose)
 
 
-def _begin_rounds(bus: Bus, app: App, settings: IngestSettings) -> list[asyncio.Task[None]]:
+def _begin_rounds(bus: Bus, app: IngestApp, settings: IngestSettings) -> list[asyncio.Task[None]]:
     buckets = {
         names.OBJECTS_SCIP: app.scip_store.named,
         names.OBJECTS_LAYERS: None,

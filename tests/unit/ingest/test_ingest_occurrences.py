@@ -7,8 +7,8 @@ from scip_files import FEE_RATE, FILES, STANDARD, ZONE, ZONE_RATE, At, define, d
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.files import ManifestEntry
-from prism_ingest.core import occurrences as taking
-from prism_ingest.core.occurrences import Taken, take
+from prism_ingest.core import occurrences
+from prism_ingest.core.occurrences import IndexContent, read_index
 from prism_resolver.occurrences import Columns, OccurrenceIndex
 from prism_scip.scip_pb2 import Document, Occurrence, PositionEncoding, SymbolRole
 
@@ -19,15 +19,15 @@ def entry(path: str, version: int = 1) -> ManifestEntry:
     return ManifestEntry(path=path, blob=f"blob of {path}", generation="g", status="indexed", version=version)
 
 
-def taken(
+def content(
     documents: list[Document], paths: list[str] | None = None, root: str = "", version: int = 1
-) -> Taken:
+) -> IndexContent:
     if paths is None:
         paths = [*FILES]
-    return take(lambda: iter(documents), [entry(path) for path in paths], version, root)
+    return read_index(lambda: iter(documents), [entry(path) for path in paths], version, root)
 
 
-def uses(found: Taken, path: str) -> dict[tuple[int, str], list[str]]:
+def uses(found: IndexContent, path: str) -> dict[tuple[int, str], list[str]]:
     """Where what a file uses is defined, as `path:line name`; through the packed form."""
     columns = Columns.unpacked(found.columns.packed())
     index = OccurrenceIndex(columns, lambda path: path)
@@ -42,20 +42,20 @@ def uses(found: Taken, path: str) -> dict[tuple[int, str], list[str]]:
 
 def of_depot(*places: At, **fields: object) -> dict[tuple[int, str], list[str]]:
     """What is told of a file that has occurrences beside those that define."""
-    return uses(taken([*parcels()[:2], document(DEPOT, places, **fields)]), DEPOT)
+    return uses(content([*parcels()[:2], document(DEPOT, places, **fields)]), DEPOT)
 
 
 def test_a_use_leads_to_its_definition_with_lines_from_one() -> None:
-    assert uses(taken(list(parcels())), DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
+    assert uses(content(list(parcels())), DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
 
 
 def test_nothing_is_told_of_another_content() -> None:
-    index = OccurrenceIndex(taken(list(parcels())).columns, lambda path: path)
+    index = OccurrenceIndex(content(list(parcels())).columns, lambda path: path)
     assert index.find(DEPOT, "another blob", 2, "rate") is None
 
 
 def test_a_document_may_come_before_what_it_uses() -> None:
-    assert uses(taken([*reversed(parcels())]), DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
+    assert uses(content([*reversed(parcels())]), DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
 
 
 def test_what_another_package_defines_is_known_to_be_outside() -> None:
@@ -96,7 +96,7 @@ def test_two_symbols_at_one_place_are_both_meant() -> None:
 def test_a_constructor_is_used_by_the_name_of_its_class_where_that_is_written() -> None:
     made = own("`parcels.rates`/Zone#`<init>`().")
     files = [document("parcels/rates.py", [define(ZONE, 0, 6, 10), define(made, 1, 8, 12)])]
-    found = uses(taken([*files, document(DEPOT, [At(made, 3, 0, 4)])]), DEPOT)
+    found = uses(content([*files, document(DEPOT, [At(made, 3, 0, 4)])]), DEPOT)
     assert found == {(4, "Zone"): ["parcels/rates.py:2 Zone"]}
 
 
@@ -112,7 +112,7 @@ def test_a_constructor_is_used_by_the_name_of_its_class_where_that_is_written() 
 def test_widths_are_counted_as_the_document_says(encoding, width) -> None:
     made = own("`parcels.rates`/`Zone\U0001d6fc`#`<init>`().")
     defining = document("parcels/rates.py", [define(made, 1, 8, 8 + width)], encoding=encoding)
-    found = uses(taken([defining, document(DEPOT, [At(made, 3, 0, width)], encoding=encoding)]), DEPOT)
+    found = uses(content([defining, document(DEPOT, [At(made, 3, 0, width)], encoding=encoding)]), DEPOT)
     assert found == {(4, "Zone\U0001d6fc"): ["parcels/rates.py:2 Zone\U0001d6fc"]}
 
 
@@ -121,7 +121,7 @@ def test_widths_are_counted_as_the_document_says(encoding, width) -> None:
 )
 def test_places_that_no_text_has_are_counted_and_left_out(range_) -> None:
     broken = Document(relative_path=DEPOT, occurrences=[Occurrence(range=range_, symbol=ZONE_RATE)])
-    found = taken([*parcels()[:2], broken])
+    found = content([*parcels()[:2], broken])
     assert found.unreadable == 1
     assert uses(found, DEPOT) == {}
 
@@ -134,7 +134,7 @@ def test_what_is_not_taken_is_said_with_the_reason() -> None:
         *parcels(),
         document(DEPOT, []),
     ]
-    found = taken(documents)
+    found = content(documents)
     assert found.documents == len(documents)
     assert dict(found.left_out) == {"outside": 2, "not_indexed": 1, "repeated": 1}
     assert ("../secret.py", "outside") in found.examples
@@ -143,16 +143,16 @@ def test_what_is_not_taken_is_said_with_the_reason() -> None:
 
 def test_of_a_file_that_changed_since_nothing_is_told_nor_of_what_it_defines() -> None:
     entries = [entry("parcels/rates.py", version=3), entry(DEPOT, version=2)]
-    found = take(lambda: iter(parcels()), entries, 2, "")
+    found = read_index(lambda: iter(parcels()), entries, 2, "")
     assert found.left_out == {"changed": 1, "not_indexed": 1}
     assert uses(found, DEPOT) == {}
 
 
 def test_paths_begin_at_the_root() -> None:
-    found = taken(list(parcels("parcels/")), root="parcels")
+    found = content(list(parcels("parcels/")), root="parcels")
     assert uses(found, DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
-    assert taken(list(parcels("parcels/"))).left_out == {"not_indexed": 3}
-    assert taken([document("../rates.py", [])], root="parcels").left_out == {"outside": 1}
+    assert content(list(parcels("parcels/"))).left_out == {"not_indexed": 3}
+    assert content([document("../rates.py", [])], root="parcels").left_out == {"outside": 1}
 
 
 def test_what_a_definition_implements_is_told_where_it_stands() -> None:
@@ -162,7 +162,7 @@ def test_what_a_definition_implements_is_told_where_it_stands() -> None:
             DEPOT, [define(own("depot/Yard#rate()."), 6, 4, 8)], [(own("depot/Yard#rate()."), ZONE_RATE)]
         ),
     ]
-    index = OccurrenceIndex(taken(files).columns, lambda path: path)
+    index = OccurrenceIndex(content(files).columns, lambda path: path)
     (found,) = index.implementations(DEPOT, f"blob of {DEPOT}")
     assert (found.line, found.name) == (7, "rate")
     assert [(spot.file, spot.line) for spot in found.implemented] == [("parcels/rates.py", 2)]
@@ -171,18 +171,18 @@ def test_what_a_definition_implements_is_told_where_it_stands() -> None:
 
 
 def test_what_is_defined_in_too_many_places_is_not_told() -> None:
-    for count, is_told in ((taking.SPOTS_MAX, True), (taking.SPOTS_MAX + 1, False)):
+    for count, is_told in ((occurrences.SPOTS_MAX, True), (occurrences.SPOTS_MAX + 1, False)):
         defining = document("parcels/rates.py", [define(ZONE_RATE, line, 8, 12) for line in range(count)])
-        found = uses(taken([defining, parcels()[2]]), DEPOT)
+        found = uses(content([defining, parcels()[2]]), DEPOT)
         assert bool(found) is is_told
 
 
 def test_an_index_at_the_limit_is_taken_and_one_past_it_is_not(monkeypatch) -> None:
-    monkeypatch.setattr(taking, "ROWS_MAX", 3)
-    taken(list(parcels()))
-    monkeypatch.setattr(taking, "ROWS_MAX", 2)
+    monkeypatch.setattr(occurrences, "ROWS_MAX", 3)
+    content(list(parcels()))
+    monkeypatch.setattr(occurrences, "ROWS_MAX", 2)
     with pytest.raises(PrismError) as error:
-        taken(list(parcels()))
+        content(list(parcels()))
     assert error.value.code is ErrorCode.PAYLOAD_TOO_LARGE
 
 
@@ -196,5 +196,5 @@ def test_documents_are_read_one_at_a_time() -> None:
             yield one
             alive -= 1
 
-    take(begin, [entry(path) for path in FILES], 1, "")
+    read_index(begin, [entry(path) for path in FILES], 1, "")
     assert alive == 0

@@ -55,7 +55,7 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 
-class Remote(NamedTuple):
+class MirrorSource(NamedTuple):
     """A ref of the git repository that a tenant's repository is fetched from."""
 
     tenant: str
@@ -102,7 +102,7 @@ class Mirrors:
         """Parse and check a URL. Raises PrismError as prism_source.clone_url.check_url does."""
         return await self._remotely(partial(check_url, url, self._rules))
 
-    async def refs(self, remote: Remote, extra_refs: Iterable[str] = ()) -> RemoteRefs:
+    async def refs(self, remote: MirrorSource, extra_refs: Iterable[str] = ()) -> RemoteRefs:
         """Returns the current branches and tags of the remote, and existing full names in `extra_refs`.
 
         If the caller is cancelled, its slot remains occupied until git ends. Raises PrismError as
@@ -113,7 +113,7 @@ class Mirrors:
         listing.add_done_callback(self._on_listed)
         return await asyncio.shield(listing)
 
-    async def _refs(self, remote: Remote, extra_refs: tuple[str, ...]) -> RemoteRefs:
+    async def _refs(self, remote: MirrorSource, extra_refs: tuple[str, ...]) -> RemoteRefs:
         credentials = await self._credentials(remote)
         read = partial(remote_refs, remote.url, self._rules, extra_refs=extra_refs, credentials=credentials)
         async with self._listing_slots.held(remote.tenant, git_server(remote.url)):
@@ -128,7 +128,7 @@ class Mirrors:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     @asynccontextmanager
-    async def held(self, remote: Remote) -> AsyncIterator[Path]:
+    async def held(self, remote: MirrorSource) -> AsyncIterator[Path]:
         """Yields the mirror's folder without contacting the remote.
 
         Meanwhile the mirror is not deleted, but a fetch may add objects. Raises REF_NOT_FOUND if none exists.
@@ -144,7 +144,7 @@ class Mirrors:
             yield folder
 
     @asynccontextmanager
-    async def fetched(self, remote: Remote, lane: Lane = Lane.LIVE) -> AsyncIterator[Mirror]:
+    async def fetched(self, remote: MirrorSource, lane: Lane = Lane.LIVE) -> AsyncIterator[Mirror]:
         """Fetch the ref and yield the mirror, which no one else updates or deletes meanwhile.
 
         The fetch waits for a slot of the tenant in the lane, and releases it before this yields. Raises
@@ -170,7 +170,7 @@ class Mirrors:
         if self._temporary:
             self._temporary.cleanup()
 
-    def _folder(self, remote: Remote) -> Path:
+    def _folder(self, remote: MirrorSource) -> Path:
         key = f"{remote.tenant}\0{remote.repo}\0{remote.url}"
         return self._root / hashlib.sha256(key.encode()).hexdigest()[:32]
 
@@ -178,7 +178,7 @@ class Mirrors:
         """Returns the lock of a mirror, or of the folder that becomes one."""
         return self._uses.setdefault(folder.stem, ReadWriteLock())
 
-    async def _credentials(self, remote: Remote) -> str:
+    async def _credentials(self, remote: MirrorSource) -> str:
         """Returns `user:password`, or "" if none is stored for this server.
 
         Otherwise a caller that may set the URL could send the password to its own server.
@@ -188,7 +188,7 @@ class Mirrors:
             return ""
         return f"{kept.git_username}:{kept.git_password}"
 
-    async def _fetch(self, remote: Remote, folder: Path, use: ReadWriteLock) -> Mirror:
+    async def _fetch(self, remote: MirrorSource, folder: Path, use: ReadWriteLock) -> Mirror:
         credentials = await self._credentials(remote)
         made = await self._remotely(partial(self._update, remote, credentials, folder))
         if made is not None:
@@ -200,7 +200,7 @@ class Mirrors:
             await asyncio.to_thread(_replace, folder, fresh)
         return made._replace(git_dir=folder)
 
-    def _update(self, remote: Remote, credentials: str, folder: Path) -> Mirror | None:
+    def _update(self, remote: MirrorSource, credentials: str, folder: Path) -> Mirror | None:
         """Returns None if there is no mirror, or if it is damaged."""
         if not folder.exists():
             return None
@@ -216,11 +216,11 @@ class Mirrors:
         os.utime(folder)
         return made
 
-    def _clone(self, remote: Remote, credentials: str, fresh: Path) -> Mirror:
+    def _clone(self, remote: MirrorSource, credentials: str, fresh: Path) -> Mirror:
         _remove(fresh)
         return self._mirror(remote, credentials, fresh)
 
-    def _mirror(self, remote: Remote, credentials: str, folder: Path) -> Mirror:
+    def _mirror(self, remote: MirrorSource, credentials: str, folder: Path) -> Mirror:
         return mirror(remote.url, folder, self._rules, ref=remote.ref, credentials=credentials)
 
     async def _trim(self, fetched: Path) -> None:

@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, Counter
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import ScipIndex
-from prism_ingest.core.occurrences import LeftOut, Taken
+from prism_ingest.core.occurrences import IndexContent, LeftOut
 from prism_runtime.bus import Bus
 from prism_runtime.codec import ClaimCodec
 from prism_runtime.records import Records, open_bucket
@@ -44,11 +44,11 @@ class ScipMetrics:
         for outcome in ("taken", *LeftOut):
             self._documents.labels(outcome)
 
-    def count(self, taken: Taken, *, stored: bool) -> None:
+    def count(self, content: IndexContent, *, stored: bool) -> None:
         """Count one index."""
         self._indexes.labels("kept" if stored else "older").inc()
-        self._documents.labels("taken").inc(len(taken.columns.paths))
-        for reason, count in taken.left_out.items():
+        self._documents.labels("taken").inc(len(content.columns.paths))
+        for reason, count in content.left_out.items():
             self._documents.labels(reason).inc(count)
 
 

@@ -43,7 +43,7 @@ class LeftOut(StrEnum):
     REPEATED = "repeated"  # an earlier document has the path
 
 
-class Taken(NamedTuple):
+class IndexContent(NamedTuple):
     """The usable content of an index."""
 
     columns: Columns
@@ -54,7 +54,7 @@ class Taken(NamedTuple):
     unreadable: int
 
 
-class Range(NamedTuple):
+class NamePlace(NamedTuple):
     """The place of a name: 1-based line, column and width in document units; width 0 if it spans lines."""
 
     line: int
@@ -62,21 +62,21 @@ class Range(NamedTuple):
     width: int
 
 
-def take(
+def read_index(
     documents: Callable[[], Iterator[Document]], entries: Iterable[ManifestEntry], version: int, root: str
-) -> Taken:
+) -> IndexContent:
     """Returns the content of an index for the files that have not changed since a version.
 
     Each call of `documents` reads from the start. `root` is the folder that the paths of the index are
     relative to. Raises PAYLOAD_TOO_LARGE.
     """
-    reader = _Reader({entry.path: entry for entry in entries}, version, root)
+    reader = _IndexReader({entry.path: entry for entry in entries}, version, root)
     for document in documents():
         reader.read_definitions(document)
     reader.rewind()
     for document in documents():
         reader.read_uses(document)
-    return reader.taken()
+    return reader.content()
 
 
 class _Rows:
@@ -107,7 +107,7 @@ class _Rows:
         return (np.maximum.accumulate(first), *(np.array(column, np.int32) for column in self.columns))
 
 
-class _Reader:
+class _IndexReader:
     def __init__(self, entries: Mapping[str, ManifestEntry], version: int, root: str) -> None:
         self._entries = entries
         self._version = version
@@ -155,7 +155,7 @@ class _Reader:
         return path, LeftOut.CHANGED if entry.version > self._version else None
 
     def _read_definition(self, document: Document, occurrence: Occurrence, file: int) -> None:
-        name, place = read_name(occurrence.symbol), _range(occurrence)
+        name, place = read_name(occurrence.symbol), _place_of(occurrence)
         if name is None:
             return
         self._packages.add(name.package)
@@ -200,7 +200,7 @@ class _Reader:
         found: dict[tuple[int, str], dict[int, set[int]]],
         hidden: set[tuple[int, int]],
     ) -> None:
-        place = _range(occurrence)
+        place = _place_of(occurrence)
         if place is None:
             self._unreadable += 1
             return
@@ -237,7 +237,7 @@ class _Reader:
 
     # The result.
 
-    def taken(self) -> Taken:
+    def content(self) -> IndexContent:
         columns = Columns(
             list(self._files),
             [self._entries[path].blob for path in self._files],
@@ -246,7 +246,7 @@ class _Reader:
             *self._implementations.packed(len(self._files)),
             *self._packed_spots(),
         )
-        return Taken(columns, self._documents, self._left_out, self._examples, self._unreadable)
+        return IndexContent(columns, self._documents, self._left_out, self._examples, self._unreadable)
 
     def _packed_spots(self) -> tuple[Numbers, ...]:
         rows = _Rows()
@@ -261,13 +261,13 @@ def _is_implementation(relationship: Relationship) -> bool:
     return relationship.is_implementation
 
 
-def _range(occurrence: Occurrence) -> Range | None:
+def _place_of(occurrence: Occurrence) -> NamePlace | None:
     """Returns the place of an occurrence, or None if impossible. SCIP omits the end line if equal."""
     match list(occurrence.range):
         case [line, begin, end] if line >= 0 and 0 <= begin <= end:
-            return Range(line + 1, begin, end - begin)
+            return NamePlace(line + 1, begin, end - begin)
         case [line, begin, last, end] if 0 <= line <= last and begin >= 0 and end >= 0:
-            return Range(line + 1, begin, end - begin if line == last else 0)
+            return NamePlace(line + 1, begin, end - begin if line == last else 0)
     return None
 
 

@@ -15,18 +15,18 @@ class ScipHandlers:
 
         Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, SCIP_INVALID, PAYLOAD_TOO_LARGE.
         """
-        repository, record, taken, is_stored = await self._imports.store(request)
+        repository, record, content, is_stored = await self._imports.store(request)
         return StoreScipReply(
             repo=repository.name,
             commit=record.commit,
             indexer=record.indexer,
             stored=is_stored,
-            documents=taken.documents,
+            documents=content.documents,
             files=record.files,
-            definitions=len(taken.columns.site_line),
-            uses=len(taken.columns.use_line),
-            implementations=len(taken.columns.implementation_line),
-            left_out={reason.value: count for reason, count in taken.left_out.items()},
-            examples=tuple(LeftOutDocument(path=path, reason=reason) for path, reason in taken.examples),
-            unreadable=taken.unreadable,
+            definitions=len(content.columns.site_line),
+            uses=len(content.columns.use_line),
+            implementations=len(content.columns.implementation_line),
+            left_out={reason.value: count for reason, count in content.left_out.items()},
+            examples=tuple(LeftOutDocument(path=path, reason=reason) for path, reason in content.examples),
+            unreadable=content.unreadable,
         )

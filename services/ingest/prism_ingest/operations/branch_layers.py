@@ -7,7 +7,7 @@ from prism_contracts.base import BASE_LAYER, Lane, layer_id
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import Job, Layer, LayerKind, Repository
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.layer_registry import LayerRegistry
@@ -45,7 +45,7 @@ class BranchLayers:
                 "Ask without a ref.",
             )
         heads = _heads(pull.group(1)) if pull else ()
-        remote = Remote(repository.tenant, repository.repo, repository.source)
+        remote = MirrorSource(repository.tenant, repository.repo, repository.source)
         refs = await self._mirrors.refs(remote, heads)
         source = _pull_request_ref(ref, refs, heads) if pull else refs.full_name(ref)
         kind = LayerKind.PULL_REQUEST if pull else LayerKind.BRANCH

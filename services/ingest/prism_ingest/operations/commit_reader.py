@@ -7,7 +7,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.settings import IngestSettings
 from prism_source.gittree import commit_file, commit_files
 from prism_source.paths import validate_path
@@ -52,10 +52,10 @@ class CommitReader:
         async with self._mirrors.held(remote) as git_dir:
             return await asyncio.to_thread(commit_files, git_dir, commit, self._limits)
 
-    async def _remote(self, tenant: str, name: str) -> Remote:
+    async def _remote(self, tenant: str, name: str) -> MirrorSource:
         repository = await self._ledger.repository(tenant, name)
         _check_fetched(repository)
-        return Remote(repository.tenant, repository.repo, repository.source)
+        return MirrorSource(repository.tenant, repository.repo, repository.source)
 
 
 def _check_fetched(repository: Repository) -> None:

@@ -19,7 +19,7 @@ from prism_ingest.core.edits import check_bases, contents_of, described
 from prism_ingest.core.layers import check_commit, check_served
 from prism_ingest.operations.edit_reader import read_edits
 from prism_ingest.operations.file_events import edit_events
-from prism_ingest.operations.planning import Listing, Planner
+from prism_ingest.operations.planning import FileListing, Planner
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -52,7 +52,7 @@ class Edits:
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         removed = tuple(sorted(path for path in edits.keys() - contents.keys() if path in known))
         opened = await self._planner.open(
-            job, Origin(repository.source, repository.ref), Listing(files, removed, is_unverified=True)
+            job, Origin(repository.source, repository.ref), FileListing(files, removed, is_unverified=True)
         )
         if request.commit:
             await self._ledger.record_remote_head(job.tenant, job.repo, BASE_LAYER, request.commit, _now())

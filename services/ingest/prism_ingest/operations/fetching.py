@@ -15,7 +15,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import CloneRequested
 from prism_contracts.records import Job, JobState, layer_key, repository_key
 from prism_ingest.adapters.ledger import Ledger, Origin
-from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.core import is_final, is_planned, known_commit
 from prism_ingest.core.import_limits import ImportLimits, check_import
@@ -23,7 +23,7 @@ from prism_ingest.core.layers import Base, exact_commit
 from prism_ingest.operations.file_events import DAMAGE, snapshot_events
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.planning import Listing, Planner
+from prism_ingest.operations.planning import FileListing, Planner
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -39,7 +39,7 @@ PUBLISHERS = SlotLimits(total=8, of_tenant=4, of_server=1)
 
 
 class Fetched(NamedTuple):
-    """A commit in the mirror: all of its files, or the changed files and the removed paths (see Listing)."""
+    """A commit in the mirror: all of its files, or the changed files and the removed paths (see FileListing)."""
 
     mirror: Mirror
     snapshot: Snapshot
@@ -112,7 +112,7 @@ class Fetcher:
                 return
             await self._index(job, Origin(command.url, command.ref), fetched)
 
-    async def _remote(self, job: Job, command: CloneRequested) -> Remote:
+    async def _remote(self, job: Job, command: CloneRequested) -> MirrorSource:
         """Returns what to fetch: after a restart the same commit again, because the branch may have moved."""
         ref = command.ref
         if job.layer != BASE_LAYER:
@@ -120,7 +120,7 @@ class Fetcher:
             if layer is None:
                 raise PrismError(ErrorCode.REF_NOT_FOUND, f"The layer of {job.ref} was deleted.")
             ref = layer.source
-        return Remote(job.tenant, job.repo, command.url, ref=job.commit or ref)
+        return MirrorSource(job.tenant, job.repo, command.url, ref=job.commit or ref)
 
     async def _conclude(self, job: Job) -> None:
         """Finish what a process left undone that died after the job ended, before it acked the command."""
@@ -151,7 +151,7 @@ class Fetcher:
         return Base(repository.served.version, exact_commit(repository, basis))
 
     async def _fetch(
-        self, remote: Remote, lane: Lane, since: Base, open_until_done: AsyncExitStack
+        self, remote: MirrorSource, lane: Lane, since: Base, open_until_done: AsyncExitStack
     ) -> Fetched:
         mirrored = await open_until_done.enter_async_context(self._mirrors.fetched(remote, lane))
         fetched = await asyncio.to_thread(self._list, mirrored, since)
@@ -185,7 +185,7 @@ class Fetcher:
         )
         history = snapshot.history if is_base else None
         opened = await self._planner.open(
-            named, origin, Listing(snapshot.files, removed, history=history, base=base, total=files)
+            named, origin, FileListing(snapshot.files, removed, history=history, base=base, total=files)
         )
         try:
             # Jobs take turns to publish, so that a large one does not block the others.

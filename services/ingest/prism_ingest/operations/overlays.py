@@ -24,7 +24,7 @@ from prism_ingest.core.layers import check_commit, check_served, layer_named, ne
 from prism_ingest.operations.edit_reader import read_edits
 from prism_ingest.operations.file_events import edit_events
 from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.planning import Listing, Planner
+from prism_ingest.operations.planning import FileListing, Planner
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -62,7 +62,7 @@ class Overlays:
         job = _job(self._ledger.job_key, repository, layer, served, request)
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         parent = below.layer if below else BASE_LAYER
-        listing = Listing(files, tuple(sorted(edits.keys() - contents.keys())), parent=parent)
+        listing = FileListing(files, tuple(sorted(edits.keys() - contents.keys())), parent=parent)
         # These edits replace the handle's earlier ones, even if those are still being indexed.
         opened = await self._planner.open(job, Origin(UPLOAD), listing, idle_s=0)
         await publish_file_events(self._bus, edit_events(opened, contents, self._limits))

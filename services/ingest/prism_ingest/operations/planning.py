@@ -44,7 +44,7 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 
 
-class Listing(NamedTuple):
+class FileListing(NamedTuple):
     """The files of a job."""
 
     files: tuple[SnapshotFile, ...]
@@ -112,7 +112,7 @@ class Planner:
         return text_version(chunker, self._settings.secrets.version), model
 
     async def open(
-        self, job: Job, origin: Origin, listing: Listing, *, idle_s: float | None = None
+        self, job: Job, origin: Origin, listing: FileListing, *, idle_s: float | None = None
     ) -> Opened:
         """Begin and plan the job unless that was done, and publish the events that need no contents.
 
@@ -156,7 +156,7 @@ class Planner:
             kept = await asyncio.to_thread(keepable, history, job.version, self._settings.secrets)
             await self._histories.put(job.tenant, job.repo, kept)
 
-    async def _plan(self, job: Job, listing: Listing) -> Opened:
+    async def _plan(self, job: Job, listing: FileListing) -> Opened:
         files, basis = listing.files, await self.basis()
         layer: dict[str, str | int] = {}
         if job.layer == BASE_LAYER:
@@ -170,7 +170,7 @@ class Planner:
             _planned(job, files, plan, "" if unverified else basis), _todo(files, plan, layer)
         )
 
-    async def _compare(self, job: Job, listing: Listing) -> Plan:
+    async def _compare(self, job: Job, listing: FileListing) -> Plan:
         if listing.removed is not None:
             return plan_changes(listing.files, listing.removed)
         chunker, model = await self._versions()
@@ -178,7 +178,7 @@ class Planner:
         return make_plan(listing.files, index, chunker, model, withholds=self._settings.secrets.withhold)
 
     async def _diff_against_base(
-        self, job: Job, listing: Listing, basis: str
+        self, job: Job, listing: FileListing, basis: str
     ) -> tuple[Plan, dict[str, str | int]]:
         """Returns the plan of a layer, and the new fields of its record.
 
@@ -204,7 +204,7 @@ class Planner:
         missing = [number for number in difference.files if wanted[listing.files[number].path] not in stored]
         return plan_variants(listing.files, missing), fields
 
-    async def _difference(self, job: Job, listing: Listing, basis: str) -> tuple[Base, Difference]:
+    async def _difference(self, job: Job, listing: FileListing, basis: str) -> tuple[Base, Difference]:
         if listing.removed is not None:
             return listing.base or Base(0, ""), Difference(tuple(range(len(listing.files))), listing.removed)
         repository = await self._ledger.repository(job.tenant, job.repo)

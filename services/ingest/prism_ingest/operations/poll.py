@@ -19,9 +19,9 @@ from prism_ingest.adapters.index import layers_with_losses
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PollMetrics
-from prism_ingest.adapters.mirrors import Mirrors, Remote
-from prism_ingest.core.backoff import Backoff
+from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.core.layers import is_followed
+from prism_ingest.core.round_backoff import RoundBackoff
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_runtime.bus import Bus
@@ -57,7 +57,7 @@ class Poller:
         self._mirrors = mirrors
         self._lease = lease
         self._metrics = metrics
-        self._backoff = Backoff()
+        self._backoff = RoundBackoff()
         self._heads: dict[str, str] = {}  # by record key: the head that an import was begun for
         self._polls: dict[str, asyncio.Task[None]] = {}  # by repository
 
@@ -133,7 +133,7 @@ class Poller:
     async def _compare(self, repository: Repository) -> str:
         """Publish which branches of a repository have moved. Returns the outcome for its base."""
         layers = [layer for layer in self._layers.of(repository) if is_followed(layer)]
-        remote = Remote(repository.tenant, repository.repo, repository.source)
+        remote = MirrorSource(repository.tenant, repository.repo, repository.source)
         refs = await self._mirrors.refs(remote, [layer.source for layer in layers])
         for layer in layers:
             await self._compare_layer(layer, refs.commit(layer.source))

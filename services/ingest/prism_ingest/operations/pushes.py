@@ -8,7 +8,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
 from prism_contracts.records import UPLOAD, Layer, LayerKind, Repository, repository_key
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.core.layers import BRANCHES, is_followed, layer_of
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.layer_registry import LayerRegistry
@@ -70,7 +70,7 @@ class Pushes:
         """Whether the branch is gone. It may have been pushed again before the event arrived."""
         if not is_followed(layer) or layer.kind is LayerKind.PULL_REQUEST:
             return True
-        remote = Remote(repository.tenant, repository.repo, repository.source)
+        remote = MirrorSource(repository.tenant, repository.repo, repository.source)
         try:
             async with asyncio.timeout(REFS_TIMEOUT_S):
                 refs = await self._mirrors.refs(remote, [layer.source])

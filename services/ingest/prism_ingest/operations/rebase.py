@@ -31,10 +31,9 @@ from prism_contracts.records import (
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
-from prism_ingest.adapters.mirrors import Mirrors, Remote
+from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import is_final, new_job
-from prism_ingest.core.backoff import Backoff
 from prism_ingest.core.layers import (
     REBASE,
     Base,
@@ -48,6 +47,7 @@ from prism_ingest.core.layers import (
     present_blobs,
     rebased,
 )
+from prism_ingest.core.round_backoff import RoundBackoff
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.file_events import snapshot_events
 from prism_ingest.operations.job_tracker import ENDED_WELL
@@ -109,7 +109,7 @@ class Rebaser:
         self._fetch_jobs = fetch_jobs
         self._job_idle_s = settings.job_idle_s
         self._limits = settings.limits
-        self._backoff = Backoff()
+        self._backoff = RoundBackoff()
 
     async def follow(self, tenant: str, repo: str, only: str, cause: str) -> None:
         """Rebase all layers of a repository that are behind its base.
@@ -186,7 +186,7 @@ class Rebaser:
         served = exact_commit(repository, basis)
         if not served:
             return False
-        remote = Remote(repository.tenant, repository.repo, repository.source)
+        remote = MirrorSource(repository.tenant, repository.repo, repository.source)
         try:
             async with self._mirrors.held(remote) as git_dir:
                 return await self._rebase_by_trees(repository, git_dir, (commit, served), layers)

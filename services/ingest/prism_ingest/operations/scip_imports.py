@@ -18,7 +18,7 @@ from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore, uploaded
 from prism_ingest.core.commits import commits_indexed
-from prism_ingest.core.occurrences import Taken, take
+from prism_ingest.core.occurrences import IndexContent, read_index
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_scip.documents import documents, metadata
@@ -33,7 +33,7 @@ class StoredIndex(NamedTuple):
 
     repository: Repository
     record: ScipIndex
-    taken: Taken
+    content: IndexContent
     is_stored: bool  # False if a newer index is stored already
 
 
@@ -62,7 +62,7 @@ class ScipImports:
             version = await self._version(repository, request)
             root = validate_path(request.root) if request.root else ""
             entries = await read_manifest(self._bus, request.tenant, repository.repo, BASE_LAYER)
-            about, taken = await asyncio.to_thread(_take, file, entries, version, root)
+            about, content = await asyncio.to_thread(_read, file, entries, version, root)
             index = ScipIndex(
                 tenant=request.tenant,
                 repo=repository.repo,
@@ -71,16 +71,16 @@ class ScipImports:
                 commit=request.commit,
                 version=version,
                 object="",
-                files=len(taken.columns.paths),
+                files=len(content.columns.paths),
                 stored_at=datetime.now(UTC),
             )
-            kept = await self._store.keep(index, await asyncio.to_thread(taken.columns.packed))
+            kept = await self._store.keep(index, await asyncio.to_thread(content.columns.packed))
             stored = kept is not None
             if kept:
                 event = ScipStored(tenant=kept.tenant, repo=kept.repo, object=kept.object)
                 await self._bus.publish(event, lane=Lane.BULK)
-        self._metrics.count(taken, stored=stored)
-        return StoredIndex(repository, index, taken, stored)
+        self._metrics.count(content, stored=stored)
+        return StoredIndex(repository, index, content, stored)
 
     async def _version(self, repository: Repository, request: StoreScipRequest) -> int:
         """Returns the version of an indexed commit. Raises REF_NOT_FOUND."""
@@ -96,21 +96,21 @@ class ScipImports:
         return known[request.commit]
 
 
-def _take(
+def _read(
     file: BinaryIO, entries: Sequence[ManifestEntry], version: int, root: str
-) -> tuple[Metadata, Taken]:
+) -> tuple[Metadata, IndexContent]:
     def begin() -> Iterator[Document]:
         file.seek(0)
         return documents(file)
 
     about = metadata(file)
-    taken = take(begin, entries, version, root)
-    if not taken.columns.paths:
+    content = read_index(begin, entries, version, root)
+    if not content.columns.paths:
         raise PrismError(
             ErrorCode.SCIP_INVALID,
-            f"None of the {taken.documents} documents matches an indexed file of the commit.",
+            f"None of the {content.documents} documents matches an indexed file of the commit.",
             "If the index covers a folder of the repository, give it as root.",
-            left_out={reason.value: count for reason, count in taken.left_out.items()},
-            examples=[path for path, _ in taken.examples],
+            left_out={reason.value: count for reason, count in content.left_out.items()},
+            examples=[path for path, _ in content.examples],
         )
-    return about, taken
+    return about, content

@@ -22,7 +22,7 @@ from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
 from prism_ingest.operations.job_status import job_not_found
 from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.planning import Listing, Opened, Planner
+from prism_ingest.operations.planning import FileListing, Opened, Planner
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -76,9 +76,9 @@ class Uploads:
             }
         )
         listing = (
-            Listing(request.files, history=request.history)
+            FileListing(request.files, history=request.history)
             if layer == BASE_LAYER
-            else Listing(request.files, is_sent=True)
+            else FileListing(request.files, is_sent=True)
         )
         return await self._planner.open(job, Origin(request.source), listing)
 

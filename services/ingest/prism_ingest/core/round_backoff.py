@@ -4,7 +4,7 @@
 ROUNDS_SKIPPED_MAX = 256
 
 
-class Backoff:
+class RoundBackoff:
     """How many rounds to skip per key after failures."""
 
     def __init__(self) -> None:
