@@ -1,4 +1,4 @@
-"""What clients may change by themselves."""
+"""Edits by clients."""
 
 import pytest
 
@@ -29,7 +29,7 @@ KNOWN = {"a.py": ManifestEntry(path="a.py", blob=OLD, generation="g", status="in
         ".git",
     ],
 )
-def test_paths_outside_of_the_files_are_refused(path) -> None:
+def test_paths_outside_the_tree_are_refused(path) -> None:
     with pytest.raises(PrismError) as caught:
         editable_path(path)
     assert caught.value.code is ErrorCode.INVALID_PATH
@@ -38,7 +38,7 @@ def test_paths_outside_of_the_files_are_refused(path) -> None:
 @pytest.mark.parametrize(
     "path", ["a.py", ".github/workflows/ci.yml", ".gitignore", "a b/ü.py", "...", "a/.git.py"]
 )
-def test_ordinary_paths_are_not(path) -> None:
+def test_ordinary_paths_are_accepted(path) -> None:
     assert editable_path(path) == path
 
 
@@ -49,7 +49,7 @@ def test_ordinary_paths_are_not(path) -> None:
         ("new.py", None, True), ("new.py", "", True), ("new.py", OLD, False),
     ],
 )  # fmt: skip
-def test_an_edit_is_made_from_what_is_there(path, base, fits) -> None:
+def test_an_edit_must_be_based_on_the_current_blob(path, base, fits) -> None:
     edits = [FileEdit(path=path, content=b"", base_blob=base)]
     if fits:
         check_bases(edits, KNOWN)

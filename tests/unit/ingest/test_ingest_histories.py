@@ -1,4 +1,4 @@
-"""A history as it is kept, whoever sent it."""
+"""Histories before they are stored."""
 
 from datetime import UTC, datetime
 
@@ -26,14 +26,14 @@ def file(path: str, last: int = 0) -> HistoryFile:
     return HistoryFile(path=path, last=last, commits_90_days=1, commits_12_months=1)
 
 
-def test_messages_hold_no_secrets() -> None:
+def test_secrets_in_messages_are_redacted() -> None:
     kept = keepable(History(commits=(commit(f"Use {TOKEN}"),), files=(file("a"),)), 3)
     assert TOKEN not in kept.commits[0].message
     assert kept.commits[0].message.startswith("Use ")
     assert kept.version == 3
 
 
-def test_long_messages_are_cut() -> None:
+def test_long_messages_are_truncated() -> None:
     kept = keepable(History(commits=(commit("x" * 999),), files=(file("a"),)), 1)
     assert len(kept.commits[0].message) == MESSAGE_CHARS_MAX
 
@@ -50,6 +50,6 @@ def test_a_longer_history_is_refused(sent) -> None:
         History(**sent)
 
 
-def test_files_whose_last_commit_is_not_there_are_left_out() -> None:
+def test_files_without_their_last_commit_are_omitted() -> None:
     sent = History(commits=(commit("a"),), files=(file("a"), file("b", last=1)))
     assert [one.path for one in keepable(sent, 1).files] == ["a"]

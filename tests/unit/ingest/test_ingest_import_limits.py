@@ -1,4 +1,4 @@
-"""How large an import may be: at the limits, and just past them."""
+"""Limits of an import: at the limits, and just past them."""
 
 import pytest
 
@@ -21,11 +21,11 @@ def refusal(*files: SnapshotFile) -> PrismError:
     return caught.value
 
 
-def test_an_import_at_its_limits_is_taken():
+def test_an_import_at_its_limits_is_accepted():
     check_import([file(number, 100) for number in range(3)], LIMITS)
 
 
-def test_one_content_under_many_names_counts_as_often():
+def test_one_content_counts_once_per_path():
     assert "PRISM_IMPORT_BYTES_MAX" in str(refusal(*(file(number, 101) for number in range(3))).body)
 
 
@@ -33,5 +33,5 @@ def test_files_past_the_limit_are_refused():
     assert "PRISM_IMPORT_FILES_MAX" in str(refusal(*(file(number, 1) for number in range(4))).body)
 
 
-def test_what_is_skipped_is_no_text():
+def test_skipped_files_do_not_count_as_text():
     check_import([file(0, 300), file(1, 10**9, SkipReason.TOO_LARGE)], LIMITS)

@@ -34,7 +34,7 @@ def begin(**changes) -> Job:
 
 
 def planned(files: int, removed: int = 0, unchanged: int = 0) -> Job:
-    """A job with so many files to settle, after `unchanged` that need nothing."""
+    """Returns a job that expects files, after `unchanged` ones."""
     return begin().model_copy(
         update={
             "version": 1,
@@ -64,7 +64,7 @@ def told(job: Job) -> tuple:
 
 
 @given(jobs_with_events(), st.data())
-def test_any_order_and_any_repetition_end_alike(job_and_events, data):
+def test_order_and_repetition_of_events_do_not_matter(job_and_events, data):
     job, events = job_and_events
     expected = apply_settled(job, events, NOW)
     again = (
@@ -79,7 +79,7 @@ def test_any_order_and_any_repetition_end_alike(job_and_events, data):
 
 
 @given(jobs_with_events())
-def test_counts_add_up_and_the_end_comes_with_the_last_file(job_and_events):
+def test_counts_add_up_and_the_last_file_ends_the_job(job_and_events):
     job, events = job_and_events
     for number, event in enumerate(events, start=1):
         assert not is_final(job)
@@ -97,30 +97,30 @@ def test_counts_add_up_and_the_end_comes_with_the_last_file(job_and_events):
         assert job.finished_at == LATER
 
 
-def test_a_repeated_report_is_the_same_job():
+def test_a_repeated_report_changes_nothing():
     once = apply_settled(planned(2), [settled(0)], NOW)
     assert apply_settled(once, [settled(0), settled(0)], LATER) is once
 
 
-def test_a_failed_file_makes_the_job_complete_with_errors_and_is_named():
+def test_a_failed_file_is_named_and_ends_the_job_with_errors():
     job = apply_settled(planned(2), [settled(0, Outcome.FAILED), settled(1)], NOW)
     assert job.state is JobState.COMPLETE_WITH_ERRORS
     assert [(problem.path, problem.code) for problem in job.problems] == [("0.py", "parse_failed")]
 
 
-def test_a_file_that_the_job_does_not_have_is_not_counted():
+def test_an_ordinal_that_the_job_lacks_is_not_counted():
     job = planned(3)
     assert apply_settled(job, [settled(8), settled(10**9)], NOW) is job
 
 
-def test_problems_have_a_limit(monkeypatch):
+def test_the_number_of_problems_is_limited(monkeypatch):
     monkeypatch.setattr(jobs_module, "PROBLEMS_MAX", 2)
     job = apply_settled(planned(4), [settled(n, Outcome.FAILED) for n in range(3)], NOW)
     assert (len(job.problems), job.counts.failed) == (2, 3)
 
 
 @pytest.mark.parametrize("state", sorted(FINAL_STATES))
-def test_what_ended_stays_as_it_ended(state):
+def test_a_final_job_does_not_change(state):
     job = planned(2).model_copy(update={"state": state, "finished_at": NOW})
     assert is_final(job)
     error = ErrorBody(code=ErrorCode.INTERNAL, message="late")
@@ -129,13 +129,13 @@ def test_what_ended_stays_as_it_ended(state):
     assert (counted.state, counted.finished_at) == (state, NOW)
 
 
-def test_a_job_is_given_up_for_a_reason():
+def test_a_failed_job_has_a_reason():
     error = ErrorBody(code=ErrorCode.CLONE_FAILED, message="no route")
     job = fail_job(planned(2), error, LATER, JobState.ABANDONED)
     assert (job.state, job.error, job.finished_at) == (JobState.ABANDONED, error, LATER)
 
 
-def test_the_same_snapshot_is_the_same_job_and_another_is_not():
+def test_the_snapshot_determines_the_job_id():
     assert begin().job == begin(repo_name="Acme/Parcel-Tracker", lane=Lane.LIVE, now=LATER).job
     others = {
         begin(tenant="u").job,
@@ -147,12 +147,12 @@ def test_the_same_snapshot_is_the_same_job_and_another_is_not():
 
 
 @given(st.sets(st.integers(0, 30)), st.lists(st.integers(0, 30)))
-def test_open_are_those_that_have_not_settled(done, asked):
+def test_open_ordinals_are_those_not_settled(done, asked):
     job = apply_settled(planned(31), [settled(ordinal) for ordinal in done], NOW)
     assert open_ordinals(job, asked) == [ordinal for ordinal in asked if ordinal not in done]
 
 
-def test_the_slowest_files_are_told_slowest_first_and_once():
+def test_the_slowest_files_are_listed_once_slowest_first():
     job = planned(9)
     events = [
         settled(n).model_copy(update={"chunk_ms": ms})
@@ -164,7 +164,7 @@ def test_the_slowest_files_are_told_slowest_first_and_once():
     ]  # fmt: skip
 
 
-def test_the_steps_of_a_push_add_up_and_missing_ones_are_not_told() -> None:
+def test_the_steps_of_a_push_add_up_without_missing_ones() -> None:
     moments = [NOW + timedelta(seconds=second) for second in (0, 1, 3, 6, 10)]
     steps = dict(
         zip(("pushed_at", "created_at", "fetched_at", "planned_at", "finished_at"), moments, strict=True)

@@ -1,4 +1,4 @@
-"""Which branch is which layer, and what a layer is over one base and over the next."""
+"""The layer of a branch, and a layer's diff before and after its base moves."""
 
 from datetime import UTC, datetime
 
@@ -51,20 +51,20 @@ def repository(follows: str = "", serves: str | None = None) -> Repository:
         (repository(serves="main"), "topic", "main", False),
         (repository(serves="main"), "topic", "", False),
         (repository(serves="main"), "main", "", True),
-        # The default branch was renamed: what the forge says now counts.
+        # The default branch was renamed: the event's name counts.
         (repository(serves="master"), "main", "main", True),
         (repository(serves="master"), "master", "main", False),
-        # A ref that was asked for is followed, whatever the default is.
+        # An explicit ref is followed, whatever the default branch is.
         (repository("release", serves="release"), "release", "main", True),
         (repository("release", serves="release"), "main", "main", False),
-        # Nobody knows yet: a look tells.
+        # Not known yet: the fetch finds out.
         (repository(), "main", "", True),
         (repository(), "topic", "main", False),
         # A poll names no branch.
         (repository("release"), "", "", True),
     ],
 )
-def test_the_base_is_the_branch_that_is_followed(known, branch, default, is_base) -> None:
+def test_the_base_is_the_followed_branch(known, branch, default, is_base) -> None:
     assert layer_of(known, branch, default) == (BASE_LAYER if is_base else layer_id(branch))
 
 
@@ -75,7 +75,7 @@ def layer(ref: str, **changes) -> Layer:
     ).model_copy(update=changes)  # fmt: skip
 
 
-def test_a_layer_is_found_by_its_name_and_near_names_are_told() -> None:
+def test_a_layer_is_found_by_name_and_near_names_suggested() -> None:
     known = repository(serves="main")
     edits = layer("topic/refund:7", kind=LayerKind.OVERLAY)
     layers = [layer("topic/refunds"), layer("pull/12"), layer("topic/unborn", served=None), edits]
@@ -88,7 +88,7 @@ def test_a_layer_is_found_by_its_name_and_near_names_are_told() -> None:
         assert caught.value.body.details["suggestions"] == ["topic/refunds"]
 
 
-def test_versions_grow_though_the_clock_stands_still() -> None:
+def test_versions_grow_even_if_the_clock_does_not() -> None:
     now_ms = int(NOW.timestamp() * 1000)
     assert layer_version(1, NOW) == now_ms
     assert layer_version(now_ms + 5, NOW) == now_ms + 5
@@ -103,7 +103,7 @@ def test_versions_grow_though_the_clock_stands_still() -> None:
         ({"served": None}, ""),
     ],
 )
-def test_the_commit_of_the_base_is_only_taken_for_sure_if_nothing_came_after_it(changes, commit) -> None:
+def test_the_base_commit_is_certain_only_if_nothing_followed(changes, commit) -> None:
     known = repository(serves="main").model_copy(update={"next_version": 2} | changes)
     if known.served:
         known = known.model_copy(update={"served": known.served.model_copy(update={"basis": BASIS})})
@@ -122,18 +122,18 @@ def test_the_commit_of_the_base_is_only_taken_for_sure_if_nothing_came_after_it(
         (None, 7, False),
     ],
 )
-def test_a_list_is_in_use_by_its_layer_or_by_the_job_that_works_on_it(known, version, is_used) -> None:
+def test_a_list_is_in_use_by_its_layer_or_its_active_job(known, version, is_used) -> None:
     assert is_in_use(ListName("t", "r", "topic", version), known, NOW, SETTLES_S) == is_used
 
 
 @pytest.mark.parametrize("known", [layer("topic", files="t.r.topic.7", next_version=8), None])
-def test_a_list_that_was_just_put_is_in_use_before_its_layer_says_so(known) -> None:
+def test_a_new_list_is_in_use_before_its_layer_names_it(known) -> None:
     now_ms = int(NOW.timestamp() * 1000)
     assert is_in_use(ListName("t", "r", "topic", now_ms - SETTLES_S * 1000 + 1), known, NOW, SETTLES_S)
     assert not is_in_use(ListName("t", "r", "topic", now_ms - SETTLES_S * 1000), known, NOW, SETTLES_S)
 
 
-def test_a_list_of_a_move_of_the_base_is_in_use_for_a_day() -> None:
+def test_a_list_of_a_rebase_is_in_use_for_a_day() -> None:
     now_ms = int(NOW.timestamp() * 1000)
     assert is_in_use(ListName("t", "r", f"{REBASE}-1", now_ms - REBASE_KEPT_MS + 1), None, NOW, SETTLES_S)
     assert not is_in_use(ListName("t", "r", f"{REBASE}-1", now_ms - REBASE_KEPT_MS), None, NOW, SETTLES_S)
@@ -149,7 +149,7 @@ def files_of(tree: dict[str, str]) -> list[SnapshotFile]:
 
 
 def over(tree: dict[str, str], base: dict[str, str]) -> LayerFiles:
-    """The tree as a layer over a base."""
+    """Returns the diff of a tree against a base."""
     entries = [
         ManifestEntry(path=path, blob=blob, generation="", status="indexed") for path, blob in base.items()
     ]
@@ -161,7 +161,7 @@ def over(tree: dict[str, str], base: dict[str, str]) -> LayerFiles:
 
 
 def seen(layer_files: LayerFiles, base: dict[str, str]) -> dict[str, str]:
-    """What is seen at a layer: the variant of each path."""
+    """Returns the visible variant of each path."""
     own = layer_files.variants
     below = {
         path: variant_layer(path, blob, BASIS)
@@ -183,7 +183,7 @@ def test_a_layer_shows_its_tree(tree, base) -> None:
 
 
 @given(tree=TREES, old=TREES, new=TREES)
-def test_over_a_new_base_it_shows_the_same_and_is_what_it_would_be_if_told_apart_anew(tree, old, new) -> None:
+def test_a_rebased_layer_equals_a_fresh_diff(tree, old, new) -> None:
     before, after = ({file.path: file for file in files_of(base)} for base in (old, new))
     changes = [
         BaseChange(path, before.get(path), after.get(path))
@@ -194,7 +194,7 @@ def test_over_a_new_base_it_shows_the_same_and_is_what_it_would_be_if_told_apart
 
 
 @given(tree=TREES, base=TREES)
-def test_of_a_layer_that_was_sent_only_what_is_stored_is_shown_and_the_rest_is_counted(tree, base) -> None:
+def test_an_uploaded_layer_counts_files_without_content(tree, base) -> None:
     whole, missing = listed(tree, base, BASIS, set(as_variants(tree).values()))
     assert (whole.variants, whole.hidden, missing) == (over(tree, base).variants, over(tree, base).hidden, 0)
     bare, missing = listed(tree, base, BASIS, set())

@@ -1,4 +1,4 @@
-"""What is taken from SCIP indexes: of which files, and what of their names."""
+"""The usable content of SCIP indexes: which files, and which of their names."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ def content(
 
 
 def uses(found: IndexContent, path: str) -> dict[tuple[int, str], list[str]]:
-    """Where what a file uses is defined, as `path:line name`; through the packed form."""
+    """Returns the definitions of what a file uses, as `path:line name`, from the packed form."""
     columns = Columns.unpacked(found.columns.packed())
     index = OccurrenceIndex(columns, lambda path: path)
     places = {(line, name) for line in columns.use_line.tolist() for name in columns.names}
@@ -41,59 +41,59 @@ def uses(found: IndexContent, path: str) -> dict[tuple[int, str], list[str]]:
 
 
 def of_depot(*places: At, **fields: object) -> dict[tuple[int, str], list[str]]:
-    """What is told of a file that has occurrences beside those that define."""
+    """Returns the uses of a file with the given occurrences."""
     return uses(content([*parcels()[:2], document(DEPOT, places, **fields)]), DEPOT)
 
 
-def test_a_use_leads_to_its_definition_with_lines_from_one() -> None:
+def test_a_use_leads_to_its_definition_in_1_based_lines() -> None:
     assert uses(content(list(parcels())), DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
 
 
-def test_nothing_is_told_of_another_content() -> None:
+def test_another_content_of_a_file_has_no_occurrences() -> None:
     index = OccurrenceIndex(content(list(parcels())).columns, lambda path: path)
     assert index.find(DEPOT, "another blob", 2, "rate") is None
 
 
-def test_a_document_may_come_before_what_it_uses() -> None:
+def test_a_document_may_precede_the_definitions_it_uses() -> None:
     assert uses(content([*reversed(parcels())]), DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
 
 
-def test_what_another_package_defines_is_known_to_be_outside() -> None:
+def test_symbols_of_other_packages_are_outside() -> None:
     assert of_depot(At(STANDARD + "json/dumps().", 4, 0, 5)) == {(5, "dumps"): []}
 
 
-def test_of_what_the_own_package_should_define_and_does_not_nothing_is_told() -> None:
+def test_an_undefined_symbol_of_the_own_package_is_omitted() -> None:
     assert of_depot(At(own("generated/dumps()."), 4, 0, 5)) == {}
     assert of_depot(At("scip-python python parcels 2.0 generated/dumps().", 4, 0, 5)) == {}
 
 
-def test_definitions_and_announcements_are_no_uses() -> None:
+def test_definitions_and_forward_definitions_are_not_uses() -> None:
     announced = At(ZONE_RATE, 4, 0, 4, SymbolRole.ForwardDefinition)
     assert of_depot(define(own("depot/price()."), 0, 4, 9), announced) == {}
 
 
-def test_two_uses_on_a_line_are_told_if_they_mean_the_same() -> None:
+def test_two_uses_on_a_line_count_if_they_mean_the_same() -> None:
     assert of_depot(At(ZONE_RATE, 1, 0, 4), At(ZONE_RATE, 1, 9, 13))
     assert of_depot(At(ZONE_RATE, 1, 0, 4), At(FEE_RATE, 1, 9, 13)) == {}
 
 
-def test_a_name_of_the_function_on_the_same_line_hides_a_use() -> None:
+def test_a_local_of_that_width_on_the_line_hides_a_use() -> None:
     assert of_depot(At(ZONE_RATE, 1, 0, 4), At("local 1", 1, 6, 10)) == {}
     assert of_depot(At(ZONE_RATE, 1, 0, 4), At("local 1", 1, 6, 11))
     assert of_depot(At(ZONE_RATE, 1, 0, 4), At("local 1", 2, 6, 10))
 
 
-def test_a_use_of_which_nothing_is_told_hides_one_of_the_same_name() -> None:
+def test_an_unknown_use_hides_one_of_the_same_name() -> None:
     generated = own("generated/rate().")
     assert of_depot(At(ZONE_RATE, 1, 0, 4), At(generated, 1, 9, 13)) == {}
 
 
-def test_two_symbols_at_one_place_are_both_meant() -> None:
+def test_two_symbols_at_one_place_are_both_used() -> None:
     both = of_depot(At(ZONE_RATE, 1, 0, 4), At(FEE_RATE, 1, 0, 4))
     assert both == {(2, "rate"): ["parcels/rates.py:2 rate", "parcels/fees.py:2 rate"]}
 
 
-def test_a_constructor_is_used_by_the_name_of_its_class_where_that_is_written() -> None:
+def test_a_constructor_is_used_by_its_class_name() -> None:
     made = own("`parcels.rates`/Zone#`<init>`().")
     files = [document("parcels/rates.py", [define(ZONE, 0, 6, 10), define(made, 1, 8, 12)])]
     found = uses(content([*files, document(DEPOT, [At(made, 3, 0, 4)])]), DEPOT)
@@ -109,7 +109,7 @@ def test_a_constructor_is_used_by_the_name_of_its_class_where_that_is_written() 
         (PositionEncoding.UnspecifiedPositionEncoding, 6),
     ],
 )
-def test_widths_are_counted_as_the_document_says(encoding, width) -> None:
+def test_widths_follow_the_encoding_of_the_document(encoding, width) -> None:
     made = own("`parcels.rates`/`Zone\U0001d6fc`#`<init>`().")
     defining = document("parcels/rates.py", [define(made, 1, 8, 8 + width)], encoding=encoding)
     found = uses(content([defining, document(DEPOT, [At(made, 3, 0, width)], encoding=encoding)]), DEPOT)
@@ -119,14 +119,14 @@ def test_widths_are_counted_as_the_document_says(encoding, width) -> None:
 @pytest.mark.parametrize(
     "range_", [[], [1], [1, 2], [-1, 0, 4], [1, 4, 0], [1, -1, 4], [2, 0, 1, 4], [1, 2, 3, 4, 5]]
 )
-def test_places_that_no_text_has_are_counted_and_left_out(range_) -> None:
+def test_impossible_places_are_counted_and_omitted(range_) -> None:
     broken = Document(relative_path=DEPOT, occurrences=[Occurrence(range=range_, symbol=ZONE_RATE)])
     found = content([*parcels()[:2], broken])
     assert found.unreadable == 1
     assert uses(found, DEPOT) == {}
 
 
-def test_what_is_not_taken_is_said_with_the_reason() -> None:
+def test_ignored_documents_are_counted_by_reason() -> None:
     documents = [
         document("../secret.py", [define(ZONE, 0, 6, 10)]),
         document("/etc/passwd", []),
@@ -141,21 +141,21 @@ def test_what_is_not_taken_is_said_with_the_reason() -> None:
     assert list(found.columns.paths) == list(FILES)
 
 
-def test_of_a_file_that_changed_since_nothing_is_told_nor_of_what_it_defines() -> None:
+def test_a_changed_file_and_its_definitions_are_omitted() -> None:
     entries = [entry("parcels/rates.py", version=3), entry(DEPOT, version=2)]
     found = read_index(lambda: iter(parcels()), entries, 2, "")
     assert found.left_out == {"changed": 1, "not_indexed": 1}
     assert uses(found, DEPOT) == {}
 
 
-def test_paths_begin_at_the_root() -> None:
+def test_paths_are_relative_to_the_root() -> None:
     found = content(list(parcels("parcels/")), root="parcels")
     assert uses(found, DEPOT) == {(2, "rate"): ["parcels/rates.py:2 rate"]}
     assert content(list(parcels("parcels/"))).left_out == {"not_indexed": 3}
     assert content([document("../rates.py", [])], root="parcels").left_out == {"outside": 1}
 
 
-def test_what_a_definition_implements_is_told_where_it_stands() -> None:
+def test_implementations_are_listed_at_their_definition() -> None:
     files = [
         *parcels()[:1],
         document(
@@ -170,14 +170,14 @@ def test_what_a_definition_implements_is_told_where_it_stands() -> None:
     assert index.implementing([DEPOT]) == set()
 
 
-def test_what_is_defined_in_too_many_places_is_not_told() -> None:
+def test_a_symbol_with_too_many_definitions_is_omitted() -> None:
     for count, is_told in ((occurrences.SPOTS_MAX, True), (occurrences.SPOTS_MAX + 1, False)):
         defining = document("parcels/rates.py", [define(ZONE_RATE, line, 8, 12) for line in range(count)])
         found = uses(content([defining, parcels()[2]]), DEPOT)
         assert bool(found) is is_told
 
 
-def test_an_index_at_the_limit_is_taken_and_one_past_it_is_not(monkeypatch) -> None:
+def test_an_index_past_the_row_limit_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(occurrences, "ROWS_MAX", 3)
     content(list(parcels()))
     monkeypatch.setattr(occurrences, "ROWS_MAX", 2)

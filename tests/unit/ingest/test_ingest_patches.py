@@ -1,4 +1,4 @@
-"""Diffs, as git makes them, and texts."""
+"""Diffs of git, applied to texts."""
 
 import contextlib
 import subprocess
@@ -46,7 +46,7 @@ def refused(diff: str, old: str | None = None) -> PrismError:
 
 @settings(max_examples=60)
 @given(before=LINES, after=LINES, ends=st.tuples(ENDS, ENDS))
-def test_what_git_tells_apart_is_put_together_again(tmp_path_factory, before, after, ends) -> None:
+def test_applying_a_diff_of_git_gives_the_new_text(tmp_path_factory, before, after, ends) -> None:
     old, new = "".join(before) + ends[0], "".join(after) + ends[1]
     diff = git_diff(tmp_path_factory.mktemp("diff"), old, new)
     if old == new:
@@ -69,13 +69,13 @@ CHANGE = """diff --git a/a.py b/a.py
 """
 
 
-def test_the_hunk_that_does_not_apply_is_named() -> None:
+def test_an_error_names_the_hunk_that_does_not_apply() -> None:
     assert apply(read_diff(CHANGE)[0], "one\ntwo\n3\n4\nfive\n") == "one\nTWO\n3\n4\nFIVE\n"
     error = refused(CHANGE, "one\ntwo\n3\n4\n5\n")
     assert error.code is ErrorCode.DIFF_NOT_APPLICABLE
     assert error.body.details == {"path": "a.py", "hunk": 2, "line": 5}
     assert refused(CHANGE, "").body.details["hunk"] == 1
-    # One line further down is not where the hunk says that it is.
+    # The text is one line further down than the hunk says.
     assert refused(CHANGE, "0\none\ntwo\n3\n4\nfive\n").body.details["hunk"] == 1
 
 
@@ -87,18 +87,18 @@ def test_the_hunk_that_does_not_apply_is_named() -> None:
         ("deleted file mode 100644\n--- a/a.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n", ("a.py", "")),
     ],
 )
-def test_names_on_both_sides(head, paths) -> None:
+def test_a_patch_has_the_path_of_each_side(head, paths) -> None:
     [patch] = read_diff(f"diff --git a/a.py b/b/c.py\n{head}")
     assert (patch.old_path, patch.new_path) == paths
 
 
-def test_a_name_that_git_quotes() -> None:
+def test_a_name_quoted_by_git_is_decoded() -> None:
     name = '/caf\\303\\251\\t\\"1\\".py"'
     [patch] = read_diff(f'--- "a{name}\n+++ "b{name}\n@@ -1 +1 @@\n-a\n+b\n')
     assert patch.old_path == patch.new_path == 'café\t"1".py'
 
 
-def test_a_change_of_mode_is_none() -> None:
+def test_a_change_of_mode_is_ignored() -> None:
     assert read_diff("diff --git a/a.sh b/a.sh\nold mode 100644\nnew mode 100755\n") == []
 
 
@@ -114,11 +114,11 @@ def test_a_change_of_mode_is_none() -> None:
         "diff --git a/a.png b/a.png\nindex 1..2 100644\nBinary files a/a.png and b/a.png differ\n",
     ],
 )
-def test_what_is_no_diff_is_refused(diff) -> None:
+def test_text_that_is_not_a_diff_is_refused(diff) -> None:
     assert refused(diff).code is ErrorCode.INVALID_ARGUMENT
 
 
-def test_files_are_limited_at_the_limit_and_just_past_it() -> None:
+def test_a_diff_past_the_file_limit_is_refused() -> None:
     diff = "".join(f"--- a/{n}\n+++ b/{n}\n@@ -1 +1 @@\n-a\n+b\n" for n in range(EDIT_FILES_MAX + 1))
     assert len(read_diff(diff[diff.index("--- a/1\n") :])) == EDIT_FILES_MAX
     assert refused(diff).code is ErrorCode.PAYLOAD_TOO_LARGE

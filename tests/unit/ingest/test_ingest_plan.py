@@ -36,24 +36,24 @@ def plan(files, index, chunker: str = CHUNKER, model: str = MODEL) -> Plan:
     return make_plan(files, index, chunker, model)
 
 
-def test_secret_files_are_wanted_once_not_withheld():
+def test_secret_files_are_needed_once_not_withheld():
     files, index = [file("a")], [indexed("a", status="skipped").model_copy(update={"reason": "secret_file"})]
     assert plan(files, index).still_skipped == 1
     assert make_plan(files, index, CHUNKER, MODEL, withholds=False).needed == (0,)
 
 
-def test_other_redaction_rules_need_everything_again():
+def test_new_redaction_rules_need_every_file_again():
     files, index = [file("a")], [indexed("a")]
     assert plan(files, index, text_version(CHUNKER, "2")).needed == (0,)
 
 
-def test_into_an_empty_index_everything_goes():
+def test_an_empty_index_needs_every_file():
     got = plan([file("a"), file("b", skipped=SkipReason.BINARY), file("c")], [])
     assert got == Plan(needed=(0, 2), skipped=(1,), removed=(), unchanged=0, still_skipped=0)
     assert got.expected == 3
 
 
-def test_the_same_snapshot_needs_nothing():
+def test_an_unchanged_snapshot_needs_nothing():
     got = plan(
         [file("a"), file("b", skipped=SkipReason.BINARY)], [indexed("a"), indexed("b", status="skipped")]
     )
@@ -67,7 +67,7 @@ def test_changed_files_are_needed_and_missing_ones_removed():
 
 
 @pytest.mark.parametrize(("chunker", "model"), [("2", MODEL), (CHUNKER, "n")])
-def test_another_chunker_or_model_needs_everything_again(chunker, model):
+def test_a_new_chunker_or_model_needs_every_file_again(chunker, model):
     files, index = [file("a"), file("b")], [indexed("a"), indexed("b")]
     assert plan(files, index, chunker, model).needed == (0, 1)
     skipped = plan([file("c", skipped=SkipReason.BINARY)], [indexed("c", status="skipped")], chunker, model)
@@ -75,12 +75,12 @@ def test_another_chunker_or_model_needs_everything_again(chunker, model):
 
 
 @pytest.mark.parametrize("status", ["failed", "removed"])
-def test_what_failed_or_was_removed_is_tried_again(status):
+def test_a_failed_or_removed_file_is_needed_again(status):
     assert plan([file("a")], [indexed("a", status=status)]).needed == (0,)
 
 
 @pytest.mark.parametrize("status", ["indexed", "skipped", "failed"])
-def test_whatever_the_index_shows_of_a_missing_file_is_removed(status):
+def test_a_missing_file_is_removed_whatever_its_status(status):
     assert plan([], [indexed("a", status=status)]).removed == ("a",)
 
 
@@ -88,13 +88,13 @@ def test_a_tombstone_is_not_removed_again():
     assert plan([], [indexed("a", status="removed")]).expected == 0
 
 
-def test_what_was_skipped_for_its_content_stays_skipped_while_the_content_is_the_same():
+def test_a_file_skipped_for_its_content_is_not_needed_again():
     entry = indexed("a", status="skipped")
     assert plan([file("a")], [entry]) == Plan((), (), (), 0, 1)
     assert plan([file("a", NEW)], [entry]).needed == (0,)
 
 
-def test_a_file_that_becomes_unsearchable_is_noted():
+def test_a_file_that_becomes_unsearchable_is_skipped():
     got = plan([file("a", skipped=SkipReason.TOO_LARGE)], [indexed("a")])
     assert (got.skipped, got.removed, got.expected) == ((0,), (), 1)
 
@@ -121,7 +121,7 @@ def test_every_file_is_planned_once(files, index):
 
 
 @given(snapshots, indexes)
-def test_a_plan_that_was_carried_out_plans_nothing_more(files, index):
+def test_a_completed_plan_leaves_nothing_to_do(files, index):
     got = plan(files, index)
     after = {entry.path: entry for entry in index if entry.path not in got.removed}
     for position in got.needed:
@@ -152,11 +152,11 @@ def next_job(version: int = 8):
         (SERVED, 8, basis_of("1", "m", 8), ""),
     ],
 )
-def test_changes_are_enough_only_since_what_the_index_holds_exactly(served, version, basis, commit) -> None:
+def test_a_diff_is_enough_only_against_an_exact_commit(served, version, basis, commit) -> None:
     assert known_commit(served, next_job(version), basis) == commit
 
 
-def test_a_plan_of_changes_wants_what_changed_and_removes_what_went() -> None:
+def test_a_plan_of_changes_needs_changed_files_only() -> None:
     files = (
         SnapshotFile(path="a.py", blob=OLD, size_bytes=1),
         SnapshotFile(path="b.png", blob=NEW, size_bytes=1, skipped=SkipReason.BINARY),
@@ -171,7 +171,7 @@ def test_a_plan_of_changes_wants_what_changed_and_removes_what_went() -> None:
 
 
 @pytest.mark.parametrize(("files", "lane"), [(LIVE_FILES_MAX, Lane.LIVE), (LIVE_FILES_MAX + 1, Lane.BULK)])
-def test_a_large_push_goes_in_the_bulk_lane(files, lane) -> None:
+def test_a_large_push_goes_to_the_bulk_lane(files, lane) -> None:
     changes = plan_changes((), [f"{number}.py" for number in range(files)])
     assert lane_of(Lane.LIVE, changes) is lane
     assert lane_of(Lane.BULK, changes) is Lane.BULK

@@ -1,4 +1,4 @@
-"""Who reads, who adds and who wants it alone: in which order they get at it."""
+"""The order in which readers, the writer and exclusive access proceed."""
 
 import asyncio
 
@@ -6,19 +6,19 @@ from prism_ingest.adapters.read_write_lock import ReadWriteLock
 
 
 async def turns() -> None:
-    """Let every task go as far as it can."""
+    """Run every task until it waits."""
     for _ in range(10):
         await asyncio.sleep(0)
 
 
-async def test_reading_waits_for_nobody_who_adds() -> None:
+async def test_readers_do_not_wait_for_a_writer_that_adds() -> None:
     use = ReadWriteLock()
     async with use.adding, use.reading(), use.reading():
         assert use.is_used
     assert not use.is_used
 
 
-async def test_who_wants_it_alone_waits_for_readers_and_later_readers_wait() -> None:
+async def test_exclusive_access_waits_for_readers_and_delays_later() -> None:
     use, done = ReadWriteLock(), []
 
     async def alone() -> None:

@@ -1,4 +1,4 @@
-"""Who gets a slot when there are fewer than wishes."""
+"""Which task gets a slot when there are fewer slots than tasks."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ LIMITS = SlotLimits(total=4, of_tenant=3, of_server=2)
 
 
 class Hall:
-    """Tasks that want slots, and which of them have one."""
+    """Tasks that wait for slots, and those that have one."""
 
     def __init__(self) -> None:
         self.slots = Slots(LIMITS)
@@ -37,7 +37,7 @@ class Hall:
 
 
 async def turns() -> None:
-    """Let every task go as far as it can."""
+    """Run every task until it waits."""
     for _ in range(5):
         await asyncio.sleep(0)
 
@@ -65,7 +65,7 @@ async def test_a_tenant_leaves_slots_to_others(hall: Hall) -> None:
     assert hall.inside == ["a0", "a1", "a2", "b"]
 
 
-async def test_the_tenant_with_the_fewest_goes_first(hall: Hall) -> None:
+async def test_the_tenant_with_the_fewest_slots_goes_first(hall: Hall) -> None:
     for number in range(4):
         await hall.come(f"a{number}", "a", f"{number}.example")
     await hall.come("b", "b", "x.example")
@@ -76,7 +76,7 @@ async def test_the_tenant_with_the_fewest_goes_first(hall: Hall) -> None:
     assert hall.inside == ["a1", "a2", "c", "a3"]
 
 
-async def test_one_that_stops_waiting_takes_no_slot(hall: Hall) -> None:
+async def test_a_cancelled_waiter_takes_no_slot(hall: Hall) -> None:
     for number in range(5):
         await hall.come(f"a{number}", "a", f"{number}.example")
     await hall.leave("a3")
