@@ -13,7 +13,7 @@ from prism_catalog.target import Target
 from prism_contracts import names
 from prism_contracts.records import History, HistoryFile, repository_key
 from prism_contracts.rpc.guidance import RecentChanges
-from prism_runtime.kept import Kept
+from prism_runtime.weighted_cache import WeightedCache
 
 FILES_KEPT_MAX = 200_000
 SHALLOW = "the repository is a shallow clone: older commits are unknown"
@@ -59,7 +59,7 @@ class Histories:
 
     def __init__(self, store: HistoryStore) -> None:
         self._store = store
-        self._kept: Kept[tuple[str, str], _Read] = Kept(FILES_KEPT_MAX)
+        self._cache: WeightedCache[tuple[str, str], _Read] = WeightedCache(FILES_KEPT_MAX)
 
     async def changes(self, target: Target, path: str) -> RecentChanges | None:
         """Returns the recent changes of a file, for a target of one repository; None if none are known."""
@@ -78,11 +78,11 @@ class Histories:
     async def _read(self, target: Target) -> tuple[History, Mapping[str, HistoryFile]]:
         repository = target.repositories[0]
         key = (repository.tenant, repository.repo)
-        known = self._kept.get(key)
+        known = self._cache.get(key)
         if known is None or known.version != repository.next_version:
             history = await self._store.get(*key) or History()
             files = {file.path: file for file in history.files}
             known = _Read(repository.next_version, history, files)
             if target.is_quiet:  # during an import, ingest may still store a newer history
-                self._kept.keep(key, known, 1 + len(files))
+                self._cache.put(key, known, 1 + len(files))
         return known.history, known.files

@@ -12,8 +12,8 @@ from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts.base import BASE_LAYER, short_names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, Layer, LayerFiles, LayerKind, layer_key
-from prism_runtime.kept import Kept
 from prism_runtime.records import WatchedRecords
+from prism_runtime.weighted_cache import WeightedCache
 from prism_store.scope import View
 
 # Cached files, of some 300 bytes each.
@@ -30,8 +30,8 @@ class Layers:
     def __init__(self, records: WatchedRecords[Layer], store: LayerFilesStore) -> None:
         self._records = records
         self._store = store
-        self._files: Kept[str, LayerFiles] = Kept(FILES_KEPT_MAX)
-        self._views: Kept[tuple[str, ...], View] = Kept(FILES_KEPT_MAX)
+        self._files: WeightedCache[str, LayerFiles] = WeightedCache(FILES_KEPT_MAX)
+        self._views: WeightedCache[tuple[str, ...], View] = WeightedCache(FILES_KEPT_MAX)
 
     def of_repository(self, tenant: str, repo: str) -> list[Layer]:
         """Returns the layers of a repository that have not expired, sorted by ref."""
@@ -74,7 +74,7 @@ class Layers:
             present = [one for one in files if one is not None]
             if len(present) == len(chain):
                 view = _composed(chain, state, present)
-                self._views.keep(state, view, len(view.hidden) + 1)
+                self._views.put(state, view, len(view.hidden) + 1)
                 return view
             await asyncio.sleep(PAUSE_S)  # a newer version replaced it
             layer = self._records.get(layer.key) or layer
@@ -111,7 +111,7 @@ class Layers:
                 ) from error
             if known is not None:
                 known = known.model_copy(update={"listing": {}})
-                self._files.keep(name, known, len(known.variants) + len(known.hidden) + 1)
+                self._files.put(name, known, len(known.variants) + len(known.hidden) + 1)
         return known
 
 

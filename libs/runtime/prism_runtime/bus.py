@@ -44,16 +44,16 @@ from prism_contracts.errors import ErrorCode, reason_of
 from prism_contracts.registry import AnyTopic, Rpc, Stream, Topic
 from prism_contracts.topics import STREAMS, topic_of, topics_of
 from prism_runtime.codec import ClaimCodec
-from prism_runtime.delivery import DeliveryMiddleware, Heart
+from prism_runtime.delivery import DeliveryMiddleware, Heartbeats
 from prism_runtime.health import Check, cached, run_checks
-from prism_runtime.pace import Pace
+from prism_runtime.pace import PublishGate
 from prism_runtime.pull import PullingJetStream
 from prism_runtime.records import WatchedRecords, open_bucket
 from prism_runtime.room import Room
 from prism_runtime.rpc import call, serve
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.tasks import cancelled
-from prism_runtime.upkeep import EXIT_BUCKET_LOST, NotingJetStream, Upkeep, list_streams
+from prism_runtime.upkeep import EXIT_BUCKET_LOST, RecordingJetStream, Upkeep, list_streams
 
 PUBLISH_TIMEOUT_S = 5.0
 # Shorter than a readiness check may take.
@@ -122,8 +122,8 @@ class Bus:
         self.checks: Mapping[str, Check] = {}
         self._readiness = cached(self._check_readiness, PING_CHECKED_EVERY_S)
         self._stopping = False
-        self._bulk_pace = Pace(BULK_DISTANCE_S)
-        self._heart = Heart(settings.ack_wait_s)
+        self._bulk_gate = PublishGate(BULK_DISTANCE_S)
+        self._heartbeats = Heartbeats(settings.ack_wait_s)
         self._followed: list[WatchedRecords[Any]] = []
         self._durables: list[tuple[str, str, str]] = []
         self._caches: list[StreamConfig] = []
@@ -165,7 +165,7 @@ class Bus:
             middlewares=[
                 *telemetry,
                 NatsPrometheusMiddleware(registry=REGISTRY, app_name=f"prism-{self.service}"),
-                partial(DeliveryMiddleware, heart=self._heart, codec=self.codec),
+                partial(DeliveryMiddleware, heartbeats=self._heartbeats, codec=self.codec),
             ],
         )
 
@@ -175,14 +175,14 @@ class Bus:
 
         Deleted buckets are noticed if they were opened through it.
         """
-        return NotingJetStream(self.broker.connection, self._buckets)
+        return RecordingJetStream(self.broker.connection, self._buckets)
 
     async def connect(self) -> None:
         """Connect, and declare the streams of this version."""
         connection = await self.broker.connect()
         # FastStream's subscribers pull through this context.
         self.broker.config.broker_config.connection_state.connect(
-            connection, PullingJetStream(connection, self._heart.begin, self._upkeep.refused)
+            connection, PullingJetStream(connection, self._heartbeats.begin, self._upkeep.refused)
         )
         await self._declare_streams()
 
@@ -233,7 +233,7 @@ class Bus:
             await self.broker.stop()
         except NatsError as error:  # NATS is down: unacked messages are redelivered
             log.warning("stopped without closing the NATS connection: %s", error)
-        self._heart.stop()
+        self._heartbeats.stop()
 
     async def check(self) -> None:
         """Raise unless the server answers and every consumer of this service exists."""
@@ -371,7 +371,7 @@ class Bus:
         """
         fact = topic.fact
         if lane is Lane.BULK:
-            await self._bulk_pace.wait()
+            await self._bulk_gate.wait()
         while self.room.is_critical():
             log.warning("publishing %s waits: the disk is full", fact)
             await asyncio.sleep(DISK_PAUSE_S)

@@ -46,7 +46,7 @@ POISON = (ValidationError, json.JSONDecodeError, UnicodeDecodeError)
 log = logging.getLogger(__name__)
 
 
-class Heart:
+class Heartbeats:
     """Sends heartbeats for every message in this process, so that the server does not redeliver it."""
 
     def __init__(self, ack_wait_s: float) -> None:
@@ -84,9 +84,11 @@ class Heart:
 class DeliveryMiddleware(BaseMiddleware):
     """Retries, dead letters and the end of heartbeats, for JetStream messages. Requests pass unchanged."""
 
-    def __init__(self, msg: Any, /, *, context: ContextRepo, heart: Heart, codec: ClaimCodec) -> None:
+    def __init__(
+        self, msg: Any, /, *, context: ContextRepo, heartbeats: Heartbeats, codec: ClaimCodec
+    ) -> None:
         super().__init__(msg, context=context)
-        self._heart = heart
+        self._heartbeats = heartbeats
         self._codec = codec
 
     async def consume_scope(self, call_next: Any, msg: Any) -> Any:
@@ -108,7 +110,7 @@ class DeliveryMiddleware(BaseMiddleware):
         work = self._jetstream_message()
         if work is None:
             return False
-        self._heart.end(work)
+        self._heartbeats.end(work)
         if not isinstance(exc_val, Exception) or isinstance(exc_val, HandlerException):
             return False
         deliveries = work.metadata.num_delivered

@@ -7,7 +7,7 @@ share them: 0.7 and 0.25 ms of CPU per message in the client and in nats-server,
 import asyncio
 
 
-class Pace:
+class PublishGate:
     """A gate that opens at most every `distance_s` seconds, and at once after a pause."""
 
     def __init__(self, distance_s: float) -> None:

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class PullingJetStream(JetStreamContext):
-    """A JetStream context whose pull subscriptions are `PromptPull`.
+    """A JetStream context whose pull subscriptions are `PromptPullSubscription`.
 
     `arrived` is called with every message on arrival, `refused` when the server refuses a request.
     """
@@ -43,14 +43,16 @@ class PullingJetStream(JetStreamContext):
         self._arrived = arrived
         self._refused = refused
 
-    async def pull_subscribe_bind(self, *, stream: str, durable: str, **_: Any) -> "PromptPull":  # type: ignore[override]
+    async def pull_subscribe_bind(self, *, stream: str, durable: str, **_: Any) -> "PromptPullSubscription":  # type: ignore[override]
         """Pull from an existing durable consumer."""
         inbox = self._nc.new_inbox()
         answers = await self._nc.subscribe(f"{inbox}.*")
-        return PromptPull(self, answers, stream, durable, inbox, arrived=self._arrived, refused=self._refused)
+        return PromptPullSubscription(
+            self, answers, stream, durable, inbox, arrived=self._arrived, refused=self._refused
+        )
 
 
-class PromptPull(JetStreamContext.PullSubscription):
+class PromptPullSubscription(JetStreamContext.PullSubscription):
     """A pull subscription with one open request at a time, answered on a subject of its own."""
 
     def __init__(

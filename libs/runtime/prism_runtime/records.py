@@ -104,9 +104,9 @@ class Records(Generic[Record]):
         watcher = await self._kv.watchall(inactive_threshold=FORGOTTEN_S)
         entries: dict[str, KeyValue.Entry] = {}
         try:
-            told = _Told(await _last_written(self._kv))
-            while not told.is_complete:
-                entry = await _next_entry(watcher, told)
+            progress = _WatchProgress(await _last_written(self._kv))
+            while not progress.is_complete:
+                entry = await _next_entry(watcher, progress)
                 if entry:
                     entries[entry.key] = entry
         finally:
@@ -128,7 +128,7 @@ class Records(Generic[Record]):
         return self._type.model_validate_json(entry.value or b""), entry.revision or 0
 
 
-class _Told:
+class _WatchProgress:
     """Tracks how much of a bucket a watch has delivered, in the order of writes.
 
     The client also signals the end of the initial state, and may do so before it delivers the first entry.
@@ -138,23 +138,23 @@ class _Told:
         """`written` is the last revision at the start of the watch."""
         self.revision = 0
         self._written = written
-        self._is_said = False
+        self._initial_state_ended = False
 
     @property
     def is_complete(self) -> bool:
         """Whether the initial state is complete."""
         return self.revision >= self._written
 
-    def hear(self, entry: KeyValue.Entry | None) -> None:
+    def receive(self, entry: KeyValue.Entry | None) -> None:
         """Process an entry, or the end of the initial state."""
         if entry is None:
-            self._is_said = True
+            self._initial_state_ended = True
         else:
             self.revision = entry.revision or 0
 
-    def hear_nothing(self) -> None:
+    def receive_timeout(self) -> None:
         """Process a timeout: after the end of the initial state, missing entries have expired."""
-        if self._is_said:
+        if self._initial_state_ended:
             self.revision = max(self.revision, self._written)
 
 
@@ -163,15 +163,15 @@ async def _last_written(kv: KeyValue) -> int:
     return state.last_seq if state.messages else 0
 
 
-async def _next_entry(watcher: KeyValue.KeyWatcher, told: _Told) -> KeyValue.Entry | None:
+async def _next_entry(watcher: KeyValue.KeyWatcher, progress: _WatchProgress) -> KeyValue.Entry | None:
     """Returns the next entry of a watch; None after a timeout, or at the end of the initial state."""
     try:
         async with asyncio.timeout(WATCH_LOOK_S):  # the client's own timeout may swallow a cancellation
             entry: KeyValue.Entry | None = await watcher.updates(timeout=None)  # type: ignore[no-untyped-call]
     except TimeoutError:
-        told.hear_nothing()
+        progress.receive_timeout()
         return None
-    told.hear(entry)
+    progress.receive(entry)
     return entry
 
 
@@ -245,13 +245,13 @@ class WatchedRecords(Generic[Record]):
         watcher = await self._kv.watchall()
         fresh: _Copy[Record] = _Copy()
         try:
-            told = _Told(await _last_written(self._kv))
+            progress = _WatchProgress(await _last_written(self._kv))
             while self._reconnections() == connection:
-                entry = await _next_entry(watcher, told)
+                entry = await _next_entry(watcher, progress)
                 if entry:
                     self._take(entry, fresh.records)
-                fresh.revision = told.revision
-                if told.is_complete and self._copy is not fresh:  # only now is the old copy replaced
+                fresh.revision = progress.revision
+                if progress.is_complete and self._copy is not fresh:  # only now is the old copy replaced
                     self._copy = fresh
                     self._filled.set()
         finally:

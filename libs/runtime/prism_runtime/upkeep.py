@@ -41,7 +41,7 @@ class StreamCheck(NamedTuple):
     lost_streams: tuple[str, ...]
 
 
-class NotingJetStream(JetStreamContext):
+class RecordingJetStream(JetStreamContext):
     """A JetStream context that records the buckets that are opened or created through it."""
 
     def __init__(self, connection: Client, buckets: set[str]) -> None:

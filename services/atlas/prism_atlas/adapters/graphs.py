@@ -21,8 +21,8 @@ from prism_atlas.core.snapshot import FORMAT, GraphSnapshot
 from prism_atlas.worker import PACKED_SUFFIX
 from prism_contracts.errors import ErrorCode, PrismError, reason_of
 from prism_contracts.records import GraphRecord, graph_key
-from prism_runtime.kept import Kept
 from prism_runtime.records import Records, WatchedRecords
+from prism_runtime.weighted_cache import WeightedCache
 
 LOAD_S_MAX = 60.0
 # Each part of an object is acknowledged: this size halves the transfer time of the client's 128 KiB parts.
@@ -52,7 +52,7 @@ class GraphStore:
         self._records = records
         self._watched = watched
         self._folder = folder
-        self._cache: Kept[str, GraphSnapshot] = Kept(kept_bytes_max)
+        self._cache: WeightedCache[str, GraphSnapshot] = WeightedCache(kept_bytes_max)
         self._loading: dict[str, asyncio.Task[GraphSnapshot]] = {}
 
     def record(self, tenant: str, repo: str, layer: str) -> GraphRecord | None:
@@ -71,7 +71,7 @@ class GraphStore:
                 task.add_done_callback(lambda _: self._loading.pop(record.object, None))
             cached = await asyncio.shield(self._loading[record.object])
         # Refreshes the entry, so that the least recently used graph is evicted first.
-        self._cache.keep(record.object, cached, record.size_bytes)
+        self._cache.put(record.object, cached, record.size_bytes)
         return cached
 
     async def put(self, record: GraphRecord, path: Path) -> None:
@@ -84,7 +84,7 @@ class GraphStore:
         snapshot = map_and_unlink(path)
         with _open_unlinked(path.with_suffix(PACKED_SUFFIX)) as packed, _outages_as_unavailable():
             await self._store.put(record.object, packed, in_parts)
-            self._cache.keep(record.object, snapshot, record.size_bytes)
+            self._cache.put(record.object, snapshot, record.size_bytes)
             served = await self._records.modify(record.key, lambda found: _newest(found, record))
             for name in {record.object, *([before.object] if before else [])} - {served.object}:
                 await self._drop(name)

@@ -14,7 +14,7 @@ from prism_contracts.base import file_id
 from prism_contracts.code import FileStatus
 from prism_resolver.manifests import Manifest, PackageProvider, Packages, is_manifest, read_manifest
 from prism_resolver.occurrences import Columns, OccurrenceIndex, Occurrences
-from prism_runtime.kept import Kept
+from prism_runtime.weighted_cache import WeightedCache
 from prism_store.reader import Reader, StoredPoint, newer_than, with_status
 from prism_store.scope import Scope, View
 from prism_store.texts import read_texts
@@ -120,7 +120,7 @@ class StateAssembler:
     def __init__(self, reader: Reader, disk_cache: DiskCache[RepositoryState]) -> None:
         self._reader = reader
         self._disk_cache = disk_cache
-        self._cache: Kept[Scope, RepositoryState] = Kept(FILES_KEPT_MAX)
+        self._cache: WeightedCache[Scope, RepositoryState] = WeightedCache(FILES_KEPT_MAX)
 
     async def snapshot(
         self, scope: Scope, repo_name: str, version: int, indexes: Mapping[str, str]
@@ -142,12 +142,12 @@ class StateAssembler:
         state.version = version
         snapshot = GraphSnapshot.of(state.assembly.graph(), state.analysis)
         state.analysis = snapshot.analysis
-        self._cache.keep(base, state, max(1, len(state.generations)))
+        self._cache.put(base, state, max(1, len(state.generations)))
         return snapshot, files_resolved
 
     def save_all(self) -> None:
         """Save all cached states for a later process."""
-        for state in self._cache.things():
+        for state in self._cache.values():
             self._disk_cache.put(state.scope, state)
 
     async def _update(self, state: RepositoryState, view: View | None) -> int:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from prism_contracts.base import chunk_id
 from prism_contracts.code import FileStatus
 from prism_resolver.prose import first_sentence, leading_sentence
-from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_symbol_facts
+from prism_runtime.weighted_cache import WeightedCache
 from prism_store.reader import Reader
 from prism_store.scope import Scope
 
@@ -29,7 +29,7 @@ class Summaries:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._cache: Kept[SummarizedFile, str] = Kept(KEPT_CHARS_MAX)
+        self._cache: WeightedCache[SummarizedFile, str] = WeightedCache(KEPT_CHARS_MAX)
 
     async def get(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[str, str]:
         """Returns summaries by file id.
@@ -42,7 +42,7 @@ class Summaries:
         if missing:
             for file, summary in (await self._read(scope, missing)).items():
                 known[file] = summary
-                self._cache.keep(file, summary, len(summary) + 1)
+                self._cache.put(file, summary, len(summary) + 1)
         return {file.id: summary or "" for file, summary in known.items()}
 
     async def _read(self, scope: Scope, files: Sequence[SummarizedFile]) -> dict[SummarizedFile, str]:

@@ -22,8 +22,8 @@ from prism_catalog.target import Target
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, Repository
-from prism_runtime.kept import Kept
 from prism_runtime.records import WatchedRecords
+from prism_runtime.weighted_cache import WeightedCache
 from prism_store.scope import Scope
 
 # Waiting and running builds.
@@ -77,7 +77,7 @@ class LayerGraphs:
         self._folder = folder
         self._metrics = metrics
         self._wait_s = wait_s
-        self._cache: Kept[_GraphKey, LayerGraph] = Kept(kept_bytes_max)
+        self._cache: WeightedCache[_GraphKey, LayerGraph] = WeightedCache(kept_bytes_max)
         self._builds: dict[_GraphKey, _Build] = {}  # oldest first
 
     async def get(self, target: Target, layer: Layer, version: int) -> LayerGraph:
@@ -91,7 +91,7 @@ class LayerGraphs:
         cached = self._cache.get(key)
         if cached is not None:
             # Refreshes the entry, so that the least recently used graph is evicted first.
-            self._cache.keep(key, cached, cached.size_bytes)
+            self._cache.put(key, cached, cached.size_bytes)
             return cached
         build = self._builds.get(key) or self._begin(key, repository, layer)
         done, _ = await asyncio.wait([build.task], timeout=self._wait_s)
@@ -132,7 +132,7 @@ class LayerGraphs:
                 async with self._indexes.materialized(repository.tenant, repository.repo) as indexes:
                     built = await process.build(request.model_copy(update={"indexes": indexes}))
             graph = LayerGraph(map_and_unlink(path), key.indexes, built.size_bytes, datetime.now(UTC))
-        self._cache.keep(key, graph, graph.size_bytes)
+        self._cache.put(key, graph, graph.size_bytes)
         self._metrics.served(Lane.LIVE, time.monotonic() - began)
         log.info(
             "built the graph of %s of %s: %d edges, %d files, of which %d were resolved, in %.1f s",

@@ -31,8 +31,8 @@ from prism_contracts.records import (
     Component,
 )
 from prism_contracts.rpc.search import SearchAnswer, SearchRequest
-from prism_runtime.kept import Kept
 from prism_runtime.records import WatchedRecords
+from prism_runtime.weighted_cache import WeightedCache
 from prism_search.core.answer_key import answer_key
 from prism_search.core.query import Query
 
@@ -87,7 +87,7 @@ class Answers:
         self._components = components
         self._bucket = bucket
         self._metrics = metrics
-        self._kept: Kept[str, bytes] = Kept(bytes_max)
+        self._cache: WeightedCache[str, bytes] = WeightedCache(bytes_max)
         self._code = _fingerprint(PACKAGES)
         self._resting_until = 0.0
         self._puts: set[asyncio.Task[None]] = set()
@@ -115,7 +115,7 @@ class Answers:
         if not target.is_quiet:
             return
         key, data = self._key(request, query, target), answer.model_dump_json().encode()
-        self._kept.keep(key, data, len(data))
+        self._cache.put(key, data, len(data))
         is_well = time.monotonic() >= self._resting_until
         if is_well and len(data) <= names.MESSAGE_BYTES_MAX and len(self._puts) < PUTS_MAX:
             task = asyncio.create_task(self._put(key, data))
@@ -124,11 +124,11 @@ class Answers:
 
     async def _look_up(self, key: str) -> tuple[SearchAnswer | None, Counter]:
         """The answer, and what counts it."""
-        known = self._kept.get(key)
+        known = self._cache.get(key)
         found = known or await self._read(key)
         answer = _answer(found)
         if found and answer and not known:
-            self._kept.keep(key, found, len(found))
+            self._cache.put(key, found, len(found))
         if not answer:
             return None, self._metrics.nowhere
         return answer, self._metrics.memory if known else self._metrics.shared

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from prism_catalog.target import Target
 from prism_contracts.code import FileStatus
-from prism_runtime.kept import Kept
+from prism_runtime.weighted_cache import WeightedCache
 from prism_search.core.outline import Outline
 from prism_store.reader import RANK_FIELDS, Reader, StoredPoint, newer_than, with_status
 from prism_store.schema import repo_of
@@ -52,7 +52,7 @@ class Facts:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._files: Kept[str, RankFacts] = Kept(OUTLINE_CHARS_MAX)
+        self._files: WeightedCache[str, RankFacts] = WeightedCache(OUTLINE_CHARS_MAX)
         # By key of the repository, the version of the next import when what has changed was last forgotten.
         self._forgotten: dict[str, int] = {}
         self._whole: set[str] = set()  # whose files have all been read
@@ -103,7 +103,7 @@ class Facts:
         # Not if an import has ended meanwhile: this may have been read before it wrote.
         if target.is_quiet and self._is_latest(target):
             for id_, facts in found.items():
-                self._files.keep(id_, facts, len(facts.outline.packed) + 1)
+                self._files.put(id_, facts, len(facts.outline.packed) + 1)
         return found
 
     def _is_latest(self, target: Target) -> bool:

@@ -18,7 +18,7 @@ from prism_contracts.base import scope_key
 from prism_contracts.code import FileStatus
 from prism_resolver.manifests import is_manifest
 from prism_resolver.modules import File, keys, represents_folder
-from prism_runtime.kept import Kept
+from prism_runtime.weighted_cache import WeightedCache
 from prism_search.core.clauses import Clause
 from prism_search.core.edits import by_what_they_test
 from prism_search.core.rules import kind_of
@@ -185,9 +185,9 @@ class Listing:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._kept: Kept[Scope, _Known] = Kept(BYTES_KEPT_MAX)
-        self._own: Kept[Scope, _Own] = Kept(BYTES_KEPT_MAX)
-        self._viewed: Kept[Scope, ViewedFiles] = Kept(BYTES_KEPT_MAX)
+        self._cache: WeightedCache[Scope, _Known] = WeightedCache(BYTES_KEPT_MAX)
+        self._own: WeightedCache[Scope, _Own] = WeightedCache(BYTES_KEPT_MAX)
+        self._viewed: WeightedCache[Scope, ViewedFiles] = WeightedCache(BYTES_KEPT_MAX)
 
     async def files(self, target: Target) -> Files:
         """All indexed files of the target."""
@@ -201,7 +201,7 @@ class Listing:
             return known
         files = ViewedFiles(view, base, own)
         if self._is_kept(scope.base, base):  # else it would hold a base in memory that is not counted
-            self._viewed.keep(scope, files, files.size_bytes)
+            self._viewed.put(scope, files, files.size_bytes)
         return files
 
     async def _of_view(self, scope: Scope, view: View) -> SignedFiles:
@@ -218,11 +218,11 @@ class Listing:
             settled = {id_: point for id_, point in points.items() if point.text("status") in SETTLED}
             files = _with(files, settled.values()) if settled else files
             unsettled += [id_ for id_ in some if id_ not in settled]
-        self._own.keep(scope, _Own(files, unsettled), files.size_bytes + VIEWED_BYTES * (1 + len(unsettled)))
+        self._own.put(scope, _Own(files, unsettled), files.size_bytes + VIEWED_BYTES * (1 + len(unsettled)))
         return files
 
     async def _of_base(self, target: Target) -> SignedFiles:
-        known = self._kept.get(target.scope)
+        known = self._cache.get(target.scope)
         served = _served(target)
         if known and target.is_quiet and known.served == served:
             return known.files
@@ -230,12 +230,12 @@ class Listing:
         changed = [point async for point in self._changed(target.scope, known)]
         if changed:
             files = _with(files, changed)
-        self._kept.keep(target.scope, _Known(served, files), files.size_bytes)
+        self._cache.put(target.scope, _Known(served, files), files.size_bytes)
         self._viewed.drop_if(lambda scope, viewed: not self._is_kept(scope.base, viewed.base))
         return files
 
     def _is_kept(self, scope: Scope, files: Files) -> bool:
-        known = self._kept.get(scope)
+        known = self._cache.get(scope)
         return known is not None and known.files is files
 
     def _changed(self, scope: Scope, known: _Known | None) -> AsyncIterator[StoredPoint]:

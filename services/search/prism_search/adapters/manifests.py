@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from prism_catalog.target import Target
 from prism_resolver.manifests import PackageProvider, Packages, read_manifest
-from prism_runtime.kept import Kept
+from prism_runtime.weighted_cache import WeightedCache
 from prism_search.adapters.listing import Files
 from prism_search.adapters.texts import Texts
 from prism_store.reader import StoredPoint
@@ -19,16 +19,16 @@ class Manifests:
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
-        self._kept: Kept[Sequence[tuple[str, str]], Packages] = Kept(WEIGHT_KEPT_MAX)
+        self._cache: WeightedCache[Sequence[tuple[str, str]], Packages] = WeightedCache(WEIGHT_KEPT_MAX)
 
     async def packages(self, target: Target, listed: Files) -> Packages:
         """The packages of a target's repositories, by at most MANIFESTS_MAX manifests: those nearest to the root."""
         points = sorted(listed.manifests, key=_depth)[:MANIFESTS_MAX]
         state = tuple((point.id, point.text("generation")) for point in points)
-        known = self._kept.get(state)
+        known = self._cache.get(state)
         if known is None:
             known = await asyncio.to_thread(Packages, await self._read(target, points))
-            self._kept.keep(state, known, 1)
+            self._cache.put(state, known, 1)
         return known
 
     async def _read(self, target: Target, points: Sequence[StoredPoint]) -> list[PackageProvider]:

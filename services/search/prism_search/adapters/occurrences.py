@@ -8,7 +8,7 @@ from prism_catalog.target import Target
 from prism_contracts.base import file_id
 from prism_contracts.records import ScipIndex
 from prism_resolver.occurrences import Columns, OccurrenceIndex, Occurrences
-from prism_runtime.kept import Kept
+from prism_runtime.weighted_cache import WeightedCache
 
 BYTES_KEPT_MAX = 256 * 1024 * 1024
 
@@ -18,7 +18,7 @@ class OccurrenceReader:
 
     def __init__(self, stored: ScipIndexes) -> None:
         self._stored = stored
-        self._kept: Kept[str, OccurrenceIndex] = Kept(BYTES_KEPT_MAX)
+        self._cache: WeightedCache[str, OccurrenceIndex] = WeightedCache(BYTES_KEPT_MAX)
 
     async def of(self, target: Target) -> Occurrences:
         """All that is known of a target's repositories. Raises UNAVAILABLE."""
@@ -33,10 +33,10 @@ class OccurrenceReader:
         return self._stored.objects(target.scope.tenant, target.scope.repos)
 
     async def _read(self, record: ScipIndex) -> OccurrenceIndex:
-        known = self._kept.get(record.object)
+        known = self._cache.get(record.object)
         if known is None:
             known = await asyncio.to_thread(_unpacked, record, await self._stored.data(record))
-            self._kept.keep(record.object, known, known.size_bytes)
+            self._cache.put(record.object, known, known.size_bytes)
         return known
 
 

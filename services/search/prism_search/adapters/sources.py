@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from prism_catalog.target import Target
 from prism_resolver.facts import FileFacts, with_qualifier_uses
 from prism_resolver.unit import read_unit
-from prism_runtime.kept import Kept
 from prism_runtime.packing import unpack_bindings, unpack_references, unpack_symbol_facts
+from prism_runtime.weighted_cache import WeightedCache
 from prism_search.adapters.texts import Texts
 from prism_search.core.lines import lines_of
 from prism_search.core.references import PROSE, SourceFile
@@ -27,7 +27,7 @@ class Sources:
     def __init__(self, reader: Reader, texts: Texts) -> None:
         self._reader = reader
         self._texts = texts
-        self._kept: Kept[tuple[str, str], SourceFile] = Kept(BYTES_KEPT_MAX)
+        self._cache: WeightedCache[tuple[str, str], SourceFile] = WeightedCache(BYTES_KEPT_MAX)
 
     async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[SourceFile]:
         """Those of the files that are still what the points say. `points` have scope, path, generation and starts."""
@@ -37,7 +37,7 @@ class Sources:
         return found
 
     async def _read_some(self, target: Target, points: Sequence[StoredPoint]) -> list[SourceFile]:
-        known = {point.id: self._kept.get((point.id, point.text("generation"))) for point in points}
+        known = {point.id: self._cache.get((point.id, point.text("generation"))) for point in points}
         missing = [point for point in points if known[point.id] is None]
         texts = await self._texts.read(target.scope, missing)
         facts = await self._reader.points(target.scope, [point.id for point in missing], FIELDS)
@@ -52,7 +52,7 @@ class Sources:
             weight += ITEM_BYTES * (
                 len(file.facts.symbols) + len(file.facts.references) + len(file.facts.bindings)
             )
-            self._kept.keep((point.id, point.text("generation")), file, weight)
+            self._cache.put((point.id, point.text("generation")), file, weight)
         return [file for file in known.values() if file is not None]
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prism_contracts.base import chunk_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_runtime.kept import Kept
+from prism_runtime.weighted_cache import WeightedCache
 from prism_store.reader import Reader, StoredPoint
 from prism_store.scope import Scope
 from prism_store.texts import read_texts
@@ -94,7 +94,7 @@ class Texts:
 
     def __init__(self, reader: Reader, bytes_max: int) -> None:
         self._reader = reader
-        self._kept: Kept[str, tuple[str, str]] = Kept(bytes_max)
+        self._cache: WeightedCache[str, tuple[str, str]] = WeightedCache(bytes_max)
 
     async def read(self, scope: Scope, points: Sequence[StoredPoint]) -> list[str | None]:
         """The texts of indexed files; None for one of which a chunk is gone because it was replaced."""
@@ -103,9 +103,9 @@ class Texts:
         for point, text in zip(missing, await read_texts(self._reader, scope, missing), strict=True):
             known[point.id] = text
             if text is not None:
-                self._kept.keep(point.id, (point.text("generation"), text), sys.getsizeof(text))
+                self._cache.put(point.id, (point.text("generation"), text), sys.getsizeof(text))
         return [known[point.id] for point in points]
 
     def _known(self, point: StoredPoint) -> str | None:
-        generation, text = self._kept.get(point.id) or ("", None)
+        generation, text = self._cache.get(point.id) or ("", None)
         return text if generation == point.text("generation") else None

@@ -7,7 +7,7 @@ from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import NOT_WRITTEN_HERE, Symbol
 from prism_contracts.rpc.guidance import Convention, ConventionsReply, ConventionsRequest
-from prism_runtime.kept import Kept
+from prism_runtime.weighted_cache import WeightedCache
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.listing import Listing
@@ -57,7 +57,9 @@ class ConventionsHandler:
         self._listing = listing
         self._sources = sources
         self._documents = documents
-        self._kept: Kept[tuple[Scope, int, str], tuple[tuple[Convention, ...], int, int]] = Kept(KEPT_MAX)
+        self._cache: WeightedCache[tuple[Scope, int, str], tuple[tuple[Convention, ...], int, int]] = (
+            WeightedCache(KEPT_MAX)
+        )
 
     async def conventions(self, request: ConventionsRequest) -> ConventionsReply:
         """Conventions by topic. Raises INVALID_ARGUMENT for a language that is not known."""
@@ -65,9 +67,9 @@ class ConventionsHandler:
         language = request.language.lower()
         await refuse_unknown_language(self._reader, self._repositories, target, language)
         key = (target.scope, target.corpus_version, language)
-        known = self._kept.get(key) or await self._infer(target, language)
+        known = self._cache.get(key) or await self._infer(target, language)
         if target.is_quiet:
-            self._kept.keep(key, known, 1)
+            self._cache.put(key, known, 1)
         conventions, files_read, files = known
         return ConventionsReply(
             repo=target.repositories[0].name,
