@@ -66,6 +66,7 @@ PLAIN += tuple(
         "contracts",
         "embedder",
         "gateway",
+        "ingest",
         "model",
         "qdrant_local",
         "resolver",
