@@ -63,7 +63,10 @@ class Layers:
         return await self._records.is_current()
 
     async def view(self, layer: Layer) -> View:
-        """Returns the view of a layer that serves a commit. Raises REF_NOT_FOUND if it is gone, UNAVAILABLE."""
+        """Returns the view of a layer that serves a commit.
+
+        Raises REF_NOT_FOUND if it is gone, UNAVAILABLE.
+        """
         for _ in range(TRIES_MAX):
             chain = self._chain(layer)
             state = tuple(one.files for one in chain)

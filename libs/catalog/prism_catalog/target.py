@@ -30,8 +30,7 @@ class Target(NamedTuple):
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the newest import of every repository completed, so that no service writes to what the
-        target sees.
+        """Whether the newest import of every repository completed, so that the target's files do not change.
 
         A layer's files are written before the layer serves them, and never change.
         """
@@ -39,8 +38,7 @@ class Target(NamedTuple):
 
     @property
     def state(self) -> tuple[str, ...]:
-        """Identifies what the target sees: each repository's id and versions, and the objects of the layer's
-        view.
+        """Identifies what the target sees: ids and versions of repositories, and objects of the layer's view.
 
         While `is_quiet`, the same question about the same state has the same answer.
         """

@@ -1,8 +1,8 @@
 """Infers the values of names and expressions of a program, outside of functions.
 
 Follows a name from its use to its definition: through enclosing classes, imports and re-exports, inheritance,
-and the declared types or initial values of variables. A name that cannot be followed is unknown; never
-guesses.
+and the declared types or initial values of variables. A name that cannot be followed is unknown, never
+guessed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -126,11 +126,9 @@ class Inference:
         return Value(ValueKind.SYMBOL, refs, strategy=Strategy.SAME_PACKAGE) if refs else None
 
     def _global_type(self, name: str, location: Location) -> Value | None:
-        """Finds a type that is visible in all files: in the innermost enclosing scope, or in an imported
-        scope.
+        """Finds a type that is visible in all files: in the innermost enclosing or an imported scope.
 
-        If several files each define it outside of all scopes, they belong to separate programs, and it is
-        none.
+        Several files that define it outside of all scopes belong to separate programs: then nothing is found.
         """
         if location.unit.language not in OPEN_TYPES or not name[:1].isupper():
             return None
@@ -384,8 +382,7 @@ class Inference:
         """Returns a class and its bases, nearest first; an unknown base has no file."""
         known = (unit.id, owner)
         if known not in self._program.lineages:
-            # Prevents recursion: the lookup of a base may lead to the class itself, as in `class
-            # Depot(Depot.Base)`.
+            # Prevents recursion: the lookup of a base may lead to the class, as in `class A(A.Base)`.
             self._program.lineages[known] = ((unit, owner),)
             self._program.lineages[known] = tuple(self._walk_lineage(unit, owner))
         return self._program.lineages[known]

@@ -30,10 +30,9 @@ class DefinitionSite(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The index of a repository. Rows are sorted by file and line; files, names and symbols are numbered from
-    0.
+    """The index of a repository. Rows are sorted by file and line.
 
-    `first_…` has the first row of each file or symbol, and finally the number of rows.
+    Files, names and symbols are numbered from 0. `first_…` has the first row of each file or symbol, and finally the number of rows.
     """
 
     paths: Sequence[str]

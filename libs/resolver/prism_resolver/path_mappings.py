@@ -1,5 +1,4 @@
-"""Path mappings of configuration files: the paths of modules that are neither relative nor named by a
-package.
+"""Path mappings of configuration files, for modules that are neither relative nor named by a package.
 
 In TypeScript, `paths` and `baseUrl` of a tsconfig.json (https://www.typescriptlang.org/tsconfig/#paths); in
 Node, `imports` of a package.json (https://nodejs.org/api/packages.html#subpath-imports). A pattern has at

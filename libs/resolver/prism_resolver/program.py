@@ -212,7 +212,7 @@ class Program:
         return tuple(chosen.values())
 
     def _is_better(self, ref: SymbolRef, other: SymbolRef) -> bool:
-        """Returns whether `ref` is better: a body than a declaration, a function than a variable that holds it."""
+        """Returns whether `ref` is better: a body than a declaration, a function than its variable."""
         one, two = self.definition(ref), self.definition(other)
         return (one.bodiless, one.kind in VALUE_KINDS) < (two.bodiless, two.kind in VALUE_KINDS)
 

@@ -136,8 +136,7 @@ class Resolver:
         return Meaning(refs, strategy=Strategy.SCIP)
 
     def implementations(self) -> Iterator[tuple[Reference, Meaning]]:
-        """Yields what definitions of the file implement implicitly, as in Go, according to a compiler's
-        index.
+        """Yields what definitions of the file implement implicitly, as in Go, by a compiler's index.
 
         Each is a reference at the definition, with an empty name because the source has none.
         """
@@ -166,8 +165,7 @@ class Resolver:
         return (ref for site in sites if (ref := self._program.defined_at(site)) is not None)
 
     def _sites(self, reference: Reference) -> Sequence[DefinitionSite] | None:
-        """Returns where an index locates the definitions of a reference; None if the index lacks the
-        reference.
+        """Returns where an index locates the definitions of a reference; None if it lacks the reference.
 
         An index uses the original name of an import, so this looks up aliases by both names.
         """

@@ -118,9 +118,7 @@ class Records(Generic[Record]):
         ]
 
     async def _read(self, key: str) -> tuple[Record | None, int]:
-        """Returns the record and its revision for the next write; for a deleted record, the revision of its
-        tombstone.
-        """
+        """Returns the record and its revision (of its tombstone if deleted), for the next write."""
         try:
             entry = await self._kv.get(key)
         except (KeyNotFoundError, KeyDeletedError) as error:

@@ -24,8 +24,9 @@ Part = TypeVar("Part", Document, Metadata)
 
 
 def documents(file: BinaryIO) -> Iterator[Document]:
-    """Yields the documents of an index, in order. Raises SCIP_INVALID at the first invalid byte,
-    PAYLOAD_TOO_LARGE.
+    """Yields the documents of an index, in order.
+
+    Raises SCIP_INVALID at the first invalid byte, PAYLOAD_TOO_LARGE.
     """
     for number, body in _fields(file):
         if number == Index.DOCUMENTS_FIELD_NUMBER:
@@ -41,9 +42,7 @@ def metadata(file: BinaryIO) -> Metadata:
 
 
 def _fields(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yields number and content of each field of the outermost message. All its fields are messages, with a
-    length.
-    """
+    """Yields number and content of each field of the outermost message, all of which have a length."""
     while (tag := _varint(file, may_end=True)) is not None:
         number, wire_type = tag >> _WIRE_TYPE_BITS, tag & ((1 << _WIRE_TYPE_BITS) - 1)
         if wire_type != _LENGTH_DELIMITED or not number:

@@ -36,8 +36,9 @@ class Status(NamedTuple):
 
 
 class Checkout:
-    """The whole work tree around a folder. For one thread at a time. Close it: reading blobs starts a
-    process.
+    """The whole work tree around a folder, for one thread at a time.
+
+    Close it: reading blobs starts a process.
 
     Raises PrismError: SOURCE_NOT_FOUND, SOURCE_UNREADABLE, DEADLINE_EXCEEDED.
     """

@@ -1,5 +1,6 @@
-"""Fetches one commit of a remote repository into a local bare one. Runs no hook, follows no redirect, and
-never checks files out.
+"""Fetches one commit of a remote repository into a local bare one.
+
+Runs no hook, follows no redirect, and never checks files out.
 
 A transfer is limited in time and in bytes while it runs, and git in memory and CPU time; past a limit the
 whole process group is killed. Git has no access to the configuration, keys or agent of the user that runs it.

@@ -216,7 +216,7 @@ class _Repository:
         return list(map(_tree_entry, records or ()))
 
     def differing(self, old: str, new: str) -> dict[bytes, bytes] | None:
-        """Returns git's status letter of each path that differs between two commits; None if a tree is gone."""
+        """Returns git's status letter of each path that differs between commits; None if a tree is gone."""
         try:
             records = self._records(
                 *("diff-tree", "-r", "-z", "--raw", "--no-renames", f"{old}^{{tree}}", f"{new}^{{tree}}")

@@ -82,8 +82,7 @@ def redact(text: str, own: tuple[OwnRule, ...] = (), path: str = "") -> Redacted
 
 
 class _Rules:
-    """Rules in groups, the most certain first. Each group has a set that finds which of its rules may match a
-    text.
+    """Rules in groups, the most certain first. A group's set finds which of its rules may match a text.
 
     One set for all would be an automaton of millions of states. The set of the first group also detects
     whether the text has a telling name at all; the second group, whose rules are about such names, runs only

@@ -45,8 +45,7 @@ class Snapshot:
     history: History | None = None  # None: git has none
 
     def read(self, ordinal: int) -> bytes:
-        """Returns the bytes of a file now. To detect a change, compare their `blob_hash` with the file's
-        `blob`.
+        """Returns the bytes of a file now. If their `blob_hash` is not the file's `blob`, it has changed.
 
         Raises PrismError: FILE_SKIPPED, FILE_NOT_FOUND, SOURCE_UNREADABLE, PAYLOAD_TOO_LARGE.
         """

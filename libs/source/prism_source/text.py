@@ -38,8 +38,9 @@ class DecodedText(NamedTuple):
 def skip_reason(
     size_bytes: int, data: bytes, limits: SourceLimits = DEFAULT_LIMITS, path: str = ""
 ) -> SkipReason | None:
-    """Returns why a regular file is not searchable, or None. `data` is its content, or at least its first
-    HEAD_BYTES.
+    """Returns why a regular file is not searchable, or None.
+
+    `data` is the content of the file, or at least its first HEAD_BYTES.
 
     Detects long lines only in `data`: pass the whole content of files above `limits.line_bytes_max`.
     """

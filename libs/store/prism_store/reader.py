@@ -109,8 +109,7 @@ class Reader:
     async def ask_legs(
         self, scope: Scope, legs: Sequence[Leg], fields: Sequence[str] = (), *, is_whole: bool = False
     ) -> list[list[StoredPoint]]:
-        """Runs all legs in one round trip. Returns the points of each leg, best first, with these payload
-        fields.
+        """Runs all legs in one round trip, and returns the points of each, best first, with these fields.
 
         Without fields no payload is read, which is several times as fast. Then `is_whole` may declare that
         the scope is everything that the tenant has: the store skips the check of each point's scope, which
@@ -128,7 +127,7 @@ class Reader:
     async def _ask_at_view(
         self, scope: Scope, view: View, legs: Sequence[Leg], fields: Sequence[str]
     ) -> list[list[StoredPoint]]:
-        """Queries base and view separately, in one round trip: one filter for both takes several times as long."""
+        """Queries base and view separately, in one round trip: a filter for both is several times slower."""
         within = scope_condition(scope)
         requests = [_leg_request(within, leg, fields, more=len(view.hidden)) for leg in legs]
         own = [_leg_request(view_condition(view), leg, fields) for leg in legs] if view.keys else []

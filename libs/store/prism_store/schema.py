@@ -1,5 +1,4 @@
-"""The points of a collection. A tenant has one collection per model, reached through the alias
-`prism_<tenant>`.
+"""The points of a collection. A tenant has one per model, reached through the alias `prism_<tenant>`.
 
 A *file point* represents a file of a layer and is its commit record: a chunk point is valid only if its
 `generation` is the one that the file point names. So replacing a file has three steps: write the new chunks
