@@ -30,6 +30,7 @@ from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.adapters.uses import GraphUses
 from prism_search.handlers.references import ReferencesHandler
+from prism_search.operations.references import ReferenceFinder
 
 NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
@@ -75,8 +76,7 @@ async def index(nats_server, qdrant_url, tenant, corpus) -> AsyncIterator[Index]
 @pytest.fixture
 async def ask(index, tenant) -> Callable:
     texts = Texts(index.reader, TEXT_BYTES)
-    handler = ReferencesHandler(
-        index.repositories,
+    finder = ReferenceFinder(
         Definitions(index.reader),
         Listing(index.reader),
         texts=texts,
@@ -85,6 +85,7 @@ async def ask(index, tenant) -> Callable:
         manifests=Manifests(texts),
         graph=GraphUses(index.bus),  # there is no atlas to answer
     )
+    handler = ReferencesHandler(index.repositories, finder)
 
     async def ask(*symbols: str, **fields: object) -> tuple[SymbolReferences, ...]:
         return (await handler.references(ReferencesRequest(tenant=tenant, symbols=symbols, **fields))).answers

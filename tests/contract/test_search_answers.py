@@ -19,7 +19,7 @@ from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.core.query import parse_query
-from prism_search.core.ranking import rarity_of
+from prism_search.core.retrieval.rank import rarity_of
 from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.symbols import SymbolHandlers
 

@@ -18,6 +18,8 @@ from prism_store.gate import is_missing, scope_condition, store_call, view_condi
 from prism_store.schema import FAST_VECTOR, alias, deep_vector, repo_of
 from prism_store.scope import Scope, View
 
+Condition = models.Condition
+
 PAGE_POINTS = 2_000
 COUNTS_MAX = 10_000
 # A filter with this many values costs a count little; ten times as many cost a hundred times as much.

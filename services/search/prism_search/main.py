@@ -52,12 +52,14 @@ from prism_search.handlers.coverage import CoverageHandlers
 from prism_search.handlers.edit_context import EditContextHandler
 from prism_search.handlers.existing import ExistingHandler
 from prism_search.handlers.files import FileHandlers
-from prism_search.handlers.focus import FocusFinder
 from prism_search.handlers.grep import GrepHandler
 from prism_search.handlers.references import ReferencesHandler
 from prism_search.handlers.repo_context import RepoContextHandler
 from prism_search.handlers.search import SearchHandler
 from prism_search.handlers.symbols import SymbolHandlers
+from prism_search.operations.edit_context import EditContextBuilder
+from prism_search.operations.focus import FocusFinder
+from prism_search.operations.references import ReferenceFinder
 from prism_search.settings import SearchSettings
 from prism_store.gate import check_store, connect
 from prism_store.reader import Reader
@@ -99,8 +101,7 @@ def make_handlers(
     listing, texts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max)
     definitions, sources = Definitions(reader), Sources(reader, texts)
     documents = Documents(reader, texts, listing)
-    references = ReferencesHandler(
-        repositories,
+    references = ReferenceFinder(
         definitions,
         listing,
         texts=texts,
@@ -114,17 +115,19 @@ def make_handlers(
         GrepHandler(reader, repositories, listing, texts, settings),
         FileHandlers(reader, repositories, commits),
         SymbolHandlers(reader, repositories, definitions),
-        references,
+        ReferencesHandler(repositories, references),
         CoverageHandlers(reader, repositories, occurrences, embedding.deep_model),
         EditContextHandler(
-            repositories,
-            focus=FocusFinder(reader, repositories, definitions, sources),
-            definitions=definitions,
-            listing=listing,
-            documents=documents,
-            histories=Histories(histories),
-            references=references,
-            graph=graph,
+            EditContextBuilder(
+                repositories,
+                focus=FocusFinder(reader, repositories, definitions, sources),
+                definitions=definitions,
+                listing=listing,
+                documents=documents,
+                histories=Histories(histories),
+                references=references,
+                graph=graph,
+            )
         ),
         RepoContextHandler(repositories, listing, documents),
         ExistingHandler(reader, repositories, embedding),

@@ -14,7 +14,8 @@ from prism_resolver.occurrences import OccurrenceIndex, Occurrences
 from prism_resolver.program import Program
 from prism_resolver.unit import read_unit
 from prism_runtime.packing import unpack_lines
-from prism_search.core import references as report
+from prism_search.core.references import edges as edges_module
+from prism_search.core.references import text as text_module
 
 PYTHON = {
     "depot/__init__.py": "from .base import Depot as Store\n",
@@ -64,9 +65,9 @@ def flags_of(path: str) -> str:
     return "t" if path.startswith("tests/") else ""
 
 
-def source(path: str, text: str) -> report.SourceFile:
+def source(path: str, text: str) -> edges_module.SourceFile:
     facts = with_qualifier_uses(source_file(path, text, flags_of(path)).facts)
-    return report.SourceFile(facts, read_unit(facts), text.split("\n"))
+    return edges_module.SourceFile(facts, read_unit(facts), text.split("\n"))
 
 
 def by_graph(graph: Graph, path: str, qualified_name: str, name_line: int, **fields: object):
@@ -92,19 +93,21 @@ def test_graph_and_files_give_the_same_references(texts, documents):
     files = [source(path, texts[path]) for path in sorted(texts)]
     for file in files:
         for symbol in file.symbols:
-            definition = report.Definition(file, symbol)
-            every = report.Uses([definition], files, Program(occurrences)).edges()
+            definition = edges_module.Definition(file, symbol)
+            every = edges_module.Uses([definition], files, Program(occurrences)).edges()
             found = by_graph(graph, file.path, symbol.qualified_name, symbol.name_line)
             assert [(one.file_path, one.line, one.group, one.edge, one.status, one.strategy) for one in found.entries] == [
                 (
-                    edge.file.path, edge.reference.line, report.group_of(edge), EDGE_KINDS[edge.reference.kind],
+                    edge.file.path, edge.reference.line, edges_module.group_of(edge), EDGE_KINDS[edge.reference.kind],
                     edge.status, edge.strategy,
                 )
                 for edge in every
             ]  # fmt: skip
-            assert found.counts == report.count_groups(every)
-            assert found.elsewhere == report.count_elsewhere(symbol.name, files, every)
-            told = {one.path: sorted(one.told) for one in report.as_texts(symbol.name, files, every)}
+            assert found.counts == edges_module.count_groups(every)
+            assert found.elsewhere == edges_module.count_elsewhere(symbol.name, files, every)
+            told = {
+                one.path: sorted(one.explained) for one in text_module.as_texts(symbol.name, files, every)
+            }
             assert unpack_lines(found.explained) == {path: lines for path, lines in told.items() if lines}
 
 

@@ -24,8 +24,8 @@ from prism_indexer.core.points import (
 from prism_indexer.handlers import Work, _rounds
 from prism_runtime.packing import pack_bindings, pack_references, unpack_symbols
 from prism_runtime.vectors import to_message
-from prism_search.core.candidates import Candidate, ChunkHit, locate_chunks
 from prism_search.core.outline import Definition, Outline
+from prism_search.core.retrieval.candidates import Candidate, ChunkHit, locate_chunks
 from prism_store.grams import write_signature
 from prism_store.points import FilePoint
 

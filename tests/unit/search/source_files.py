@@ -3,7 +3,7 @@
 from prism_chunker.core import chunk_file
 from prism_resolver.facts import FileFacts
 from prism_resolver.unit import read_unit
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 
 def source(path: str, text: str, flags: str = "", repo: str = "parcels", scope: str = "r/base") -> SourceFile:

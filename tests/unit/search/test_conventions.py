@@ -8,7 +8,7 @@ from prism_contracts.rpc.guidance import Convention
 from prism_search.core.conventions import infer, languages_of
 from prism_search.core.conventions.layout import is_configured
 from prism_search.core.conventions.naming import style_of
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 MODULE = '''"""Parcels of depot {n}."""
 

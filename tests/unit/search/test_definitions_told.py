@@ -4,7 +4,7 @@ import pytest
 
 from prism_chunker.core import chunk_file
 from prism_resolver.symbol_names import RepoPath, SymbolName
-from prism_search.adapters.definitions import Found, each_place_once
+from prism_search.core.definitions import DefinitionMatch, distinct_places
 from prism_store.reader import StoredPoint
 
 
@@ -12,12 +12,12 @@ def told(name: str, *files: tuple[str, str]) -> list[str]:
     """The qualified names and signatures of what is told of a name, in order."""
     asked = SymbolName.read(name)
     found = [
-        Found(StoredPoint(path, 0.0, {"path": path}), symbol, fit)
+        DefinitionMatch(StoredPoint(path, 0.0, {"path": path}), symbol, fit)
         for path, text in files
         for symbol in chunk_file(path, text).symbols
         if (fit := asked.fit(symbol, RepoPath("parcels", path)))
     ]
-    return [f"{one.symbol.qualified_name}: {one.symbol.signature}" for one in each_place_once(found)]
+    return [f"{one.symbol.qualified_name}: {one.symbol.signature}" for one in distinct_places(found)]
 
 
 @pytest.mark.parametrize(

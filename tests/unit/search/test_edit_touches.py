@@ -15,7 +15,7 @@ from prism_search.core.edits import (
     same_shape,
     symbol_at,
 )
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 DEPOT = """class Depot:
     limit = 3

@@ -4,11 +4,11 @@ import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.search import Detail, SearchRequest
-from prism_search.core.candidates import Candidate
 from prism_search.core.file_context import DEFINITIONS_MAX, file_context
 from prism_search.core.hit_pages import HitPage, next_cursor, read_page
 from prism_search.core.outline import Outline
 from prism_search.core.query import parse_query
+from prism_search.core.retrieval.candidates import Candidate
 
 STATE = ("r.6.7",)
 ASKED = SearchRequest(tenant="t", query="glaze", limit=10)

@@ -1,8 +1,8 @@
-from prism_search.core.candidates import Candidate, ChunkHit
 from prism_search.core.matching import Question
 from prism_search.core.outline import Definition, Outline
 from prism_search.core.passages import OPENING_LINES, RANGE_LINES_MAX, Range, best_range, further_ranges
 from prism_search.core.query import parse_query
+from prism_search.core.retrieval.candidates import Candidate, ChunkHit
 
 
 def ask(text: str) -> Question:

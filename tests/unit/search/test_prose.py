@@ -2,12 +2,12 @@
 
 import pytest
 
-from prism_search.core.candidates import Candidate, ChunkHit
 from prism_search.core.links import is_list_of_links
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range
 from prism_search.core.query import parse_query
-from prism_search.handlers.prose import LINKS_WEIGHT, prefer_text
+from prism_search.core.retrieval.candidates import Candidate, ChunkHit
+from prism_search.operations.prose import LINKS_WEIGHT, prefer_text
 
 CONTENTS = """# Contents
 

@@ -5,17 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_search.core import signals
-from prism_search.core.candidates import (
-    LEG_WEIGHTS,
-    RRF_K,
-    Candidate,
-    ChunkHit,
-    fuse,
-)
 from prism_search.core.matching import Question
 from prism_search.core.outline import Definition, Outline, parse_definitions
 from prism_search.core.query import parse_query
-from prism_search.core.ranking import rank, rarity_of
+from prism_search.core.retrieval.candidates import Candidate, ChunkHit
+from prism_search.core.retrieval.fuse import LEG_WEIGHTS, RRF_K, fuse
+from prism_search.core.retrieval.rank import rank, rarity_of
 from prism_search.core.signals import NAME_WEIGHTS, WEIGHTS, names_score_max, score
 
 LIMIT = 10

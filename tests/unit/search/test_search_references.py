@@ -9,8 +9,9 @@ from source_files import source
 
 from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_resolver.modules import Certainty, File, imports
-from prism_search.core import references as report
-from prism_search.core.references import Definition, SourceFile
+from prism_search.core.references import edges as edges_module
+from prism_search.core.references import text as text_module
+from prism_search.core.references.edges import Definition, SourceFile
 
 REPO = "parcels"
 
@@ -26,7 +27,7 @@ def edges(files: list[SourceFile], name: str, path: str = ""):
         for symbol in file.symbols
         if symbol.qualified_name == name and path in ("", file.path)
     ]
-    return report.Uses(homes, files).edges()
+    return edges_module.Uses(homes, files).edges()
 
 
 def told(files: dict[str, str], name: str, path: str = "") -> set[str]:
@@ -245,8 +246,8 @@ def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
         source("README.md", "rate\n", "p"),
     ]
     found = edges(files, "rate")
-    text = report.read_text("rate", report.as_texts("rate", files, found))
-    elsewhere = report.count_elsewhere("rate", files, found)
+    text = text_module.read_text("rate", text_module.as_texts("rate", files, found))
+    elsewhere = edges_module.count_elsewhere("rate", files, found)
     assert [line.number for line in text.unexplained] == [2, 3]
     assert text.lines == 6
     assert text.files == 2
@@ -270,17 +271,17 @@ def test_a_line_that_imports_a_symbol_or_gives_its_name_is_explained(importing):
     }
     files = sources(texts)
     found = edges(files, "rate")
-    text = report.read_text("rate", report.as_texts("rate", files, found))
+    text = text_module.read_text("rate", text_module.as_texts("rate", files, found))
     assert [(line.file.path, line.number) for line in text.unexplained] == [("shop.ts", 2)]
     told = {(edge.file.path, edge.reference.line) for edge in found}
-    assert len(told) + report.count_elsewhere("rate", files, found) == 1
+    assert len(told) + edges_module.count_elsewhere("rate", files, found) == 1
 
 
 @given(st.text("ab_. \n", max_size=30), st.sampled_from(["a", "ab", "a.b", "_a"]))
 def test_lines_with_a_name_are_those_that_hold_it_as_a_word(text, name):
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     lines = [number for number, line in enumerate(text.split("\n"), 1) if word.search(line)]
-    assert report.lines_with(name, text) == lines
+    assert text_module.lines_with(name, text) == lines
 
 
 def test_callers_come_first_and_tests_last():
@@ -290,13 +291,13 @@ def test_callers_come_first_and_tests_last():
         source("test_user.py", "from rates import rate\nrate(1)\n", "t"),
     ]
     found = edges(files, "rate")
-    assert [report.group_of(edge) for edge in found] == [
+    assert [edges_module.group_of(edge) for edge in found] == [
         ReferenceGroup.CALLERS,
         ReferenceGroup.IMPORTS,
         ReferenceGroup.TESTS,
         ReferenceGroup.TESTS,
     ]
-    assert report.count_groups(found) == {
+    assert edges_module.count_groups(found) == {
         ReferenceGroup.CALLERS: 1,
         ReferenceGroup.IMPORTS: 1,
         ReferenceGroup.TESTS: 2,

@@ -7,12 +7,13 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.search import Hit, Intent, SearchRequest
 from prism_contracts.types import QUERY_CHARS_MAX
 from prism_search.core.advice import ACTIONS_MAX, next_actions
-from prism_search.core.candidates import LEG_WEIGHTS, Candidate
 from prism_search.core.confidence import confidence
 from prism_search.core.diagnosis import FOUND_NOTHING, diagnose
-from prism_search.core.dropping import dropped_by, filters_of
 from prism_search.core.passages import Range
 from prism_search.core.query import SYMBOLS_MAX, TERMS_MAX, dotted, last_name, parse_query
+from prism_search.core.retrieval.candidates import Candidate
+from prism_search.core.retrieval.filters import dropped_by, filters_of
+from prism_search.core.retrieval.fuse import LEG_WEIGHTS
 from prism_search.core.words import EQUAL, KIN, PREFIX, likeness, parts, stem, stems_of
 
 words = st.text("abcdeginrsty", max_size=12)

@@ -8,8 +8,8 @@ import pytest
 from prism_catalog.target import Target
 from prism_contracts.records import Repository
 from prism_contracts.rpc.symbols import ReferencesRequest
-from prism_search.handlers import timed_references
-from prism_search.handlers.timed_references import AT_ONCE, TimedReferences
+from prism_search.operations import timed_references
+from prism_search.operations.timed_references import AT_ONCE, TimedReferences
 from prism_store.scope import Scope
 
 WHAT = "Tests of further callers"
@@ -23,8 +23,8 @@ class References:
         self.under_way: set[str] = set()
         self.most = 0
 
-    async def entries(self, request: ReferencesRequest) -> tuple[str, ...]:
-        (symbol,) = request.symbols
+    async def entries(self, target: Target, symbol: str, request: ReferencesRequest) -> tuple[str, ...]:
+        assert request.symbols == (symbol,)
         self.begun.append(symbol)
         self.under_way.add(symbol)
         self.most = max(self.most, len(self.under_way))

@@ -21,7 +21,6 @@ from prometheus_client import CollectorRegistry, Counter
 from pydantic import ValidationError
 
 from prism_catalog.repositories import RepositoryCatalog
-from prism_catalog.target import Target
 from prism_contracts import names
 from prism_contracts.errors import reason_of
 from prism_contracts.records import (
@@ -30,11 +29,11 @@ from prism_contracts.records import (
     COMPONENT_FAST_MODEL,
     Component,
 )
-from prism_contracts.rpc.search import SearchAnswer, SearchRequest
+from prism_contracts.rpc.search import SearchAnswer
 from prism_runtime.records import WatchedRecords
 from prism_runtime.weighted_cache import WeightedCache
 from prism_search.core.answer_key import answer_key
-from prism_search.core.query import Query
+from prism_search.core.retrieval.context import SearchContext
 
 # NATS answers within a millisecond. Past this it is in trouble, and is left alone for a while.
 WAIT_S = 0.1
@@ -92,14 +91,15 @@ class Answers:
         self._resting_until = 0.0
         self._puts: set[asyncio.Task[None]] = set()
 
-    async def find(self, request: SearchRequest, query: Query, target: Target) -> SearchAnswer | None:
-        """The answer that was given to this question about this state of the index, or None."""
+    async def find(self, context: SearchContext) -> SearchAnswer | None:
+        """Returns the answer given before to this question about this state of the index, or None."""
+        request, target = context.request, context.target
         if not target.is_quiet or time.monotonic() < self._resting_until:
             self._metrics.passed.inc()
             return None
         try:
             async with asyncio.timeout(WAIT_S):
-                found, where = await self._look_up(self._key(request, query, target))
+                found, where = await self._look_up(self._key(context))
                 # Asked of what was found only: most questions are new, and this costs as much as the look-up.
                 if found and not await self._repositories.is_newest(request, target):
                     found, where = None, self._metrics.passed
@@ -110,11 +110,11 @@ class Answers:
             self._metrics.passed.inc()
             return None
 
-    def keep(self, request: SearchRequest, query: Query, target: Target, answer: SearchAnswer) -> None:
-        """Keep an answer that was made from this state of the index."""
-        if not target.is_quiet:
+    def keep(self, context: SearchContext, answer: SearchAnswer) -> None:
+        """Keeps an answer that was made from this state of the index."""
+        if not context.target.is_quiet:
             return
-        key, data = self._key(request, query, target), answer.model_dump_json().encode()
+        key, data = self._key(context), answer.model_dump_json().encode()
         self._cache.put(key, data, len(data))
         is_well = time.monotonic() >= self._resting_until
         if is_well and len(data) <= names.MESSAGE_BYTES_MAX and len(self._puts) < PUTS_MAX:
@@ -133,10 +133,10 @@ class Answers:
             return None, self._metrics.nowhere
         return answer, self._metrics.memory if known else self._metrics.shared
 
-    def _key(self, request: SearchRequest, query: Query, target: Target) -> str:
+    def _key(self, context: SearchContext) -> str:
         components = (self._components.get(name) for name in MODELS)
         models = (component.version if component else "" for component in components)
-        return answer_key(request, query, target.state, (self._code, *models))
+        return answer_key(context.request, context.query, context.target.state, (self._code, *models))
 
     async def _read(self, key: str) -> bytes | None:
         try:

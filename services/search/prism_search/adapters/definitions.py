@@ -1,19 +1,18 @@
 """Where a symbol is defined, and what is near where it is not."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from qdrant_client import models
 
 from prism_catalog.target import Target
-from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, UNPARSED, FileStatus, Symbol, SymbolKind
+from prism_contracts.code import UNPARSED, FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.symbols import Definition
 from prism_contracts.types import SYMBOL_CHARS_MAX
-from prism_resolver.symbol_names import NameFit, RepoPath, SymbolName
+from prism_resolver.symbol_names import RepoPath, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
+from prism_search.core.definitions import DefinitionMatch, LocatedSymbol, NameMatch, best_matches
 from prism_store.grams import Signatures, read_signature
 from prism_store.reader import MatchLeg, Reader, StoredPoint, has, has_any, with_status
 
@@ -22,69 +21,13 @@ UNPARSED_SHOWN_MAX = 5
 ELSEWHERE_MAX = 5
 
 
-class Located(NamedTuple):
-    """A definition, the file that has it, and the symbol around it."""
-
-    point: StoredPoint
-    symbol: Symbol
-    outer: Symbol | None
-
-
-class Found(NamedTuple):
-    """A definition, the file that has it, and how well it fits the asked name."""
-
-    point: StoredPoint
-    symbol: Symbol
-    fit: NameFit
-
-
-class Sought(NamedTuple):
-    """What is known of a name: its definitions in the order to show them; if there are none, what is near it."""
-
-    name: SymbolName
-    found: Sequence[Found]
-    suggestions: tuple[str, ...] = ()
-    # Files that hold the name and have no symbols, as their parser gave them up.
-    unparsed: tuple[str, ...] = ()
-
-
-def told_definition(target: Target, point: StoredPoint, symbol: Symbol, body: str = "") -> Definition:
-    """A definition with its place, as replies have it. `point` has scope, path and language."""
-    return Definition(
-        repo=target.name_of(point.repo),
-        file_path=point.text("path"),
-        language=point.text("language"),
-        symbol=symbol,
-        body=body,
-    )
-
-
-def each_place_once(found: Iterable[Found]) -> list[Found]:
-    """Definitions as they are told: without those that are, for a reader, one before them. A type and its constructor of one name, or a
-    `typedef` and what it names, are symbols of their own for who refers to them, and stand at one place. Overloads on one line differ.
-    """
-    kept: list[Found] = []
-    by_place: dict[tuple[str, str, int], list[Symbol]] = {}
-    for one in found:
-        there = by_place.setdefault((one.point.id, one.symbol.name, one.symbol.start_line), [])
-        if not any(_is_seen_as(one.symbol, other) for other in there):
-            there.append(one.symbol)
-            kept.append(one)
-    return kept
-
-
-def _is_seen_as(symbol: Symbol, other: Symbol) -> bool:
-    names = sorted([symbol.qualified_name, other.qualified_name], key=len)
-    return symbol.signature == other.signature or names[1].startswith(f"{names[0]}.")
-
-
 class Definitions:
     """Finds definitions by name."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    async def seek(self, target: Target, asked: str, path: str) -> Sought:
+    async def match(self, target: Target, asked: str, path: str) -> NameMatch:
         """The definitions that fit a name best. Raises INVALID_ARGUMENT if it is empty or too long."""
         asked = asked.strip()
         if not asked or len(asked) > SYMBOL_CHARS_MAX or not asked.isprintable():
@@ -96,56 +39,56 @@ class Definitions:
         name = SymbolName.read(asked)
         found = await self._find(target, name, path)
         if found:
-            return Sought(name, found)
+            return NameMatch(name, found)
         elsewhere = await self._find(target, name, "") if path else ()
         if elsewhere:  # the name is right and the path is not
             places = (f"{one.point.text('path')}:{one.symbol.name_line}" for one in elsewhere[:ELSEWHERE_MAX])
-            return Sought(name, (), tuple(places))
+            return NameMatch(name, (), tuple(places))
         near = await near_symbols(self._reader, target.scope, name.last)
         # A dotted name, as of a module, is indexed as a whole: its last component finds it by its words.
         ending = [known for known in near if known.endswith(f".{name.last}")]
-        found = _best(await self._fitting(target, name, path, [ending]))
+        found = best_matches(await self._fitting(target, name, path, [ending]))
         if found:
-            return Sought(name, found)
+            return NameMatch(name, found)
         # A much shorter name is like any long one that happens to hold its letters.
         suggestions = alike(near, name.dotted, chars_min=len(name.last) / 2)
-        return Sought(name, (), suggestions, await self._unparsed(target, name))
+        return NameMatch(name, (), suggestions, await self._unparsed(target, name))
 
-    async def called(self, target: Target, qualified_names: Collection[str]) -> list[Located]:
+    async def called(self, target: Target, qualified_names: Collection[str]) -> list[LocatedSymbol]:
         """The definitions of exactly these qualified names, by path, in at most FILES_MAX files."""
         every = await self._named(target, qualified_names) if qualified_names else []
         return [one for one in every if one.symbol.qualified_name in qualified_names]
 
-    async def members(self, target: Target, name: str) -> list[Located]:
+    async def members(self, target: Target, name: str) -> list[LocatedSymbol]:
         """The definitions of a name that are members of something, by path, in at most FILES_MAX files."""
         every = await self._named(target, {name})
         return [one for one in every if one.symbol.name == name != one.symbol.qualified_name]
 
-    async def _named(self, target: Target, names: Collection[str]) -> list[Located]:
+    async def _named(self, target: Target, names: Collection[str]) -> list[LocatedSymbol]:
         """All that is defined in files that define one of these names, by path."""
         files = await self._files(target, [has_any("names", sorted(names))], "symbols")
         return [
-            Located(point, symbol, symbols[symbol.parent] if symbol.parent >= 0 else None)
+            LocatedSymbol(point, symbol, symbols[symbol.parent] if symbol.parent >= 0 else None)
             for point in sorted(files.values(), key=lambda point: point.text("path"))
             for symbols in [[*map(as_symbol, unpack_symbol_facts(point.text("symbols")))]]
             for symbol in symbols
         ]
 
-    async def _find(self, target: Target, name: SymbolName, path: str) -> list[Found]:
+    async def _find(self, target: Target, name: SymbolName, path: str) -> list[DefinitionMatch]:
         """The definitions that fit the name best, in the order to show them."""
         # Longer names first: of files with the last component alone there may be more than are looked at.
-        return _best(await self._fitting(target, name, path, [name.longer, (name.last,)]))
+        return best_matches(await self._fitting(target, name, path, [name.longer, (name.last,)]))
 
     async def _fitting(
         self, target: Target, name: SymbolName, path: str, names: Iterable[Sequence[str]]
-    ) -> list[Found]:
+    ) -> list[DefinitionMatch]:
         """The definitions that fit the name in files that define one of these, in the order of their groups."""
         files: dict[str, StoredPoint] = {}
         for group in filter(None, names):
             conditions = [has_any("names", group), *([has("path", path)] if path else [])]
             files |= await self._files(target, conditions, "symbols")
         return [
-            Found(point, as_symbol(symbol), fit)
+            DefinitionMatch(point, as_symbol(symbol), fit)
             for point in files.values()
             for location in [RepoPath(target.name_of(point.repo), point.text("path"))]
             for symbol in unpack_symbol_facts(point.text("symbols"))
@@ -172,21 +115,3 @@ class Definitions:
             if len(found) == UNPARSED_SHOWN_MAX:
                 break
         return tuple(sorted(found))
-
-
-def _best(found: Iterable[Found]) -> list[Found]:
-    """Those that fit best, in the order to show them."""
-    found = list(found)
-    best = max((item.fit.degree for item in found), default=None)
-    return sorted((item for item in found if item.fit.degree == best), key=_order)
-
-
-def _order(found: Found) -> tuple[object, ...]:
-    """Whole names first, code before tests and generated files, bodies before prototypes, types before callables before
-    values, types of their own before other names of types.
-    """
-    point, symbol, fit = found
-    group = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in CALLABLE_KINDS else 2
-    low = sum(flag in point.text("flags") for flag in ASIDE)
-    place = (point.text("path"), symbol.start_line)
-    return (not fit.is_whole, low, symbol.bodiless, group, symbol.kind is SymbolKind.TYPE, *place)

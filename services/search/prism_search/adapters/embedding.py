@@ -12,8 +12,6 @@ from prism_model.static_model import Matrix
 from prism_runtime.bus import Bus
 from prism_runtime.records import WatchedRecords
 
-FAST_LEG, DEEP_LEG = "vector", "deep"
-
 Vector = tuple[float, ...]
 
 log = logging.getLogger(__name__)

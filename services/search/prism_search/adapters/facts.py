@@ -5,42 +5,19 @@ when the newest import that began has ended well, and until an import has writte
 """
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 
 from prism_catalog.target import Target
 from prism_contracts.code import FileStatus
 from prism_runtime.weighted_cache import WeightedCache
 from prism_search.core.outline import Outline
+from prism_search.core.retrieval.candidates import RankFacts
 from prism_store.reader import RANK_FIELDS, Reader, StoredPoint, newer_than, with_status
-from prism_store.schema import repo_of
 from prism_store.scope import Scope
 
 # Definitions of the files that are kept, in characters: some 20,000 files.
 OUTLINE_CHARS_MAX = 24_000_000
 AHEAD_FILES = 25  # at once: a question that comes meanwhile waits for so many
 AHEAD_ROOM_CHARS_MIN = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class RankFacts:
-    """What ranking knows of a file."""
-
-    file: str
-    scope: str
-    path: str
-    generation: str
-    language: str
-    flags: str
-    prose: bool
-    lines: int
-    starts: str  # first lines of its chunks
-    chunk_symbols: str  # what each chunk is part of
-    outline: Outline
-
-    @property
-    def repo(self) -> str:
-        """The id of the repository."""
-        return repo_of(self.scope)
 
 
 class Facts:

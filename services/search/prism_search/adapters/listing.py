@@ -1,6 +1,6 @@
 """The indexed files of repositories, in order of path, and which of them can hold a piece of text.
 
-Kept in memory: reading thousands of file points costs more than searching them. Points up to the version that a
+WeightedCache in memory: reading thousands of file points costs more than searching them. Points up to the version that a
 repository serves are final; those of later imports are read again for each question until they are served too.
 """
 

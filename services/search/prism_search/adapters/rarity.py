@@ -9,7 +9,7 @@ from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_search.core.matching import Rarity
 from prism_search.core.query import Query
-from prism_search.core.ranking import rarity_of
+from prism_search.core.retrieval.rank import rarity_of
 from prism_search.core.words import PART, stem
 from prism_store.reader import Reader, holds_text, without_status
 

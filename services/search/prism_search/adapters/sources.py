@@ -11,7 +11,7 @@ from prism_runtime.packing import unpack_bindings, unpack_references, unpack_sym
 from prism_runtime.weighted_cache import WeightedCache
 from prism_search.adapters.texts import Texts
 from prism_search.core.lines import lines_of
-from prism_search.core.references import PROSE, SourceFile
+from prism_search.core.references.edges import PROSE, SourceFile
 from prism_store.reader import Reader, StoredPoint
 
 FIELDS = ("path", "generation", "blob", "language", "flags", "prose", "symbols", "references", "bindings")

@@ -8,9 +8,9 @@ docs/decisions/0018-confidence.md.
 from collections.abc import Sequence
 
 from prism_contracts.rpc.search import Intent
-from prism_search.core.candidates import Candidate
 from prism_search.core.passages import Range
 from prism_search.core.query import Query, last_name
+from prism_search.core.retrieval.candidates import Candidate
 
 HIGH_LEAD_MIN, HIGH_SCORE_MIN = 0.3, 1.0
 LOW_LEAD_MAX, LOW_SCORE_MAX = 0.1, 0.8

@@ -8,7 +8,7 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolFact,
 from prism_contracts.rpc.symbols import Definition
 from prism_resolver.languages import C_FAMILY
 from prism_resolver.unit import enclosing_type
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "initialize", "constructor"})
 INTERFACES = frozenset({SymbolKind.INTERFACE, SymbolKind.TRAIT})

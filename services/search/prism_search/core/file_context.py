@@ -1,7 +1,7 @@
 """What a hit stands among: the other definitions of its file."""
 
 from prism_contracts.rpc.search import FileContext
-from prism_search.core.candidates import Candidate
+from prism_search.core.retrieval.candidates import Candidate
 
 DEFINITIONS_MAX = 40
 SHOWN_GROUPS = "TF"  # types and functions

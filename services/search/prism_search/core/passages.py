@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from prism_contracts.code import CALLABLE_KINDS
-from prism_search.core.candidates import Candidate, ChunkHit
 from prism_search.core.matching import Question
 from prism_search.core.outline import Definition
 from prism_search.core.query import Query, dotted, last_name
+from prism_search.core.retrieval.candidates import Candidate, ChunkHit
 from prism_search.core.words import stems_of
 
 RANGE_LINES_MAX = 120

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from prism_contracts.code import NOT_WRITTEN_HERE, Flag
 from prism_resolver.symbol_names import flat
-from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question
+from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.words import EQUAL, KIN, stems_of
 
 BM25_K1 = 1.2

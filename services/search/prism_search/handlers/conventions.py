@@ -14,7 +14,7 @@ from prism_search.adapters.listing import Listing
 from prism_search.adapters.sources import Sources
 from prism_search.core.conventions import infer
 from prism_search.core.conventions.layout import is_configured
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 from prism_search.core.repo_documents import PROSE
 from prism_store.reader import Reader, StoredPoint
 from prism_store.scope import Scope

@@ -14,14 +14,16 @@ from prism_contracts.base import file_of, is_of_generation, ordinal_of
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, ExistingRequest, Verdict
 from prism_runtime.packing import unpack_symbols
-from prism_search.adapters.definitions import told_definition
-from prism_search.adapters.embedding import FAST_LEG, QueryEmbedding
+from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
-from prism_search.core.candidates import ChunkHit, chunk_places, fuse
+from prism_search.core.definitions import definition_reply
 from prism_search.core.existing import CodeFile, Existing, find_existing, read_intent
 from prism_search.core.matching import Question
 from prism_search.core.query import Query, parse_query
+from prism_search.core.retrieval.candidates import ChunkHit, chunk_places
+from prism_search.core.retrieval.fuse import fuse
+from prism_search.core.retrieval.plan import FAST_LEG
 from prism_store.reader import Leg, Reader, StoredPoint, TextLeg, VectorLeg, has
 
 CHUNKS_MAX = 80
@@ -117,7 +119,7 @@ def _file(point: StoredPoint, near: Sequence[ChunkHit], texts: Mapping[str, Stor
 
 def _told(target: Target, point: StoredPoint, one: Existing) -> ExistingDefinition:
     return ExistingDefinition(
-        definition=told_definition(target, point, one.symbol),
+        definition=definition_reply(target, point, one.symbol),
         verdict=one.verdict,
         score=one.score,
         reasons=one.reasons,

@@ -4,8 +4,9 @@ from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import Symbol
 from prism_contracts.rpc.symbols import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
-from prism_search.adapters.definitions import Definitions, each_place_once, told_definition
+from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.texts import read_text
+from prism_search.core.definitions import definition_reply, distinct_places
 from prism_store.reader import Reader, StoredPoint
 
 DEFINITIONS_MAX = 20
@@ -27,8 +28,8 @@ class SymbolHandlers:
         return DefinitionsReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
 
     async def _answer(self, target: Target, asked: str, request: DefinitionsRequest) -> SymbolAnswer:
-        sought = await self._definitions.seek(target, asked, request.path)
-        found = each_place_once(sought.found)
+        match = await self._definitions.match(target, asked, request.path)
+        found = distinct_places(match.found)
         definitions = [
             await self._describe(target, item.point, item.symbol, body=request.include_body)
             for item in found[:DEFINITIONS_MAX]
@@ -37,9 +38,9 @@ class SymbolHandlers:
             symbol=asked.strip(),
             definitions=tuple(definitions),
             total=len(found),
-            suggestions=sought.suggestions,
-            matched=sought.name.matched_suffix(sought.found[0].fit) if sought.found else "",
-            unparsed=sought.unparsed,
+            suggestions=match.suggestions,
+            matched=match.name.matched_suffix(match.found[0].fit) if match.found else "",
+            unparsed=match.unparsed,
         )
 
     async def _describe(
@@ -50,4 +51,4 @@ class SymbolHandlers:
             lines = (await read_text(self._reader, target.scope, point)).text.split("\n")
             last = min(symbol.end_line, symbol.start_line + BODY_LINES_MAX - 1)
             text = "\n".join(lines[symbol.start_line - 1 : last])
-        return told_definition(target, point, symbol, text)
+        return definition_reply(target, point, symbol, text)

@@ -12,7 +12,7 @@ from prism_search.core.conventions.habits import habits
 from prism_search.core.conventions.layout import commands, layout, tools
 from prism_search.core.conventions.naming import naming
 from prism_search.core.conventions.running import running
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 LANGUAGES_MAX = 3
 # A language of fewer files tells nothing of how the repository is written.

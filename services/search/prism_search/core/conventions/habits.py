@@ -8,7 +8,7 @@ from prism_contracts.rpc.guidance import Convention
 from prism_resolver.languages import ECMASCRIPT
 from prism_search.core.conventions.naming import error_types
 from prism_search.core.conventions.tally import Tally
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 DOC_STYLES = (
     (":param", re.compile(r"^\s*(:(?:param|returns?|raises)\b.*)", re.MULTILINE)),

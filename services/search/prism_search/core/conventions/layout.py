@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from prism_contracts.code import Flag, Symbol, SymbolKind
 from prism_contracts.rpc.guidance import Convention, ConventionExample
 from prism_search.core.conventions.tally import EXAMPLES_MAX, Tally
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 TEST_FOLDERS = frozenset({"test", "tests", "spec", "specs", "__tests__", "testing", "t", "Tests", "Test"})
 TEST_FILE = re.compile(

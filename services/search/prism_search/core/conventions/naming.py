@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from prism_contracts.code import TYPE_KINDS, Flag, ReferenceKind, Symbol, SymbolFact, SymbolKind
 from prism_contracts.rpc.guidance import Convention
 from prism_search.core.conventions.tally import Tally
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 TOPIC = "naming"
 # A single word in small or in capital letters is every style at once and tells none.

@@ -8,7 +8,7 @@ from prism_contracts.code import Flag, ReferenceKind
 from prism_contracts.rpc.guidance import Convention
 from prism_search.core.conventions.layout import test_pattern
 from prism_search.core.conventions.tally import Tally
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 
 # Modules by the beginnings of their names, longer ones first where one begins as another.
 TEST_LIBRARIES = (

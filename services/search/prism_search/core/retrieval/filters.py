@@ -1,7 +1,7 @@
 """The filters of a request, and which of them drops a candidate that the store could not leave out."""
 
 from prism_contracts.rpc.search import SearchRequest
-from prism_search.core.candidates import Candidate
+from prism_search.core.retrieval.candidates import Candidate
 from prism_store.globs import compile_glob
 
 

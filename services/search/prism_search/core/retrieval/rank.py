@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from heapq import heappush, heappushpop
 from math import log
 
-from prism_search.core.candidates import Candidate
 from prism_search.core.matching import Question, Rarity
+from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.signals import NAME_WEIGHTS, SURFACE_WEIGHTS, names_score_max, read_path, score
 
 ROUNDING = 1e-9  # of sums in another order

@@ -1,4 +1,4 @@
-"""The same method in the classes above, below and beside the one that has it."""
+"""Finds the methods that a method overrides, its overrides, and its siblings with the same base."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -6,25 +6,28 @@ from typing import NamedTuple
 from prism_contracts.code import EdgeKind
 from prism_contracts.rpc.symbols import ReferenceEntry
 from prism_resolver.expressions import steps_of
-from prism_search.adapters.definitions import Definitions, Located
+from prism_search.adapters.definitions import Definitions
+from prism_search.core.definitions import LocatedSymbol
 from prism_search.core.edits import IMPLICIT_INTERFACES, INTERFACES, same_shape
-from prism_search.handlers.focus import SymbolFocus
-from prism_search.handlers.timed_references import TimedReferences
+from prism_search.operations.focus import SymbolFocus
+from prism_search.operations.timed_references import TimedReferences
 
 BASES_MAX = 3
 INHERITS = frozenset({EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS})
 
 
-class Family(NamedTuple):
-    """Definitions of one method: as bases and interfaces ask for it, in derived classes, and in others with the same base."""
+class Overrides(NamedTuple):
+    """Other definitions of a method: in bases and interfaces, in derived classes, and in classes with the same base."""
 
-    above: Sequence[Located]
-    below: Sequence[Located]
-    beside: Sequence[Located]
+    above: Sequence[LocatedSymbol]
+    below: Sequence[LocatedSymbol]
+    beside: Sequence[LocatedSymbol]
 
 
-async def find_family(definitions: Definitions, focus: SymbolFocus, references: TimedReferences) -> Family:
-    """The family of a method, without itself."""
+async def find_overrides(
+    definitions: Definitions, focus: SymbolFocus, references: TimedReferences
+) -> Overrides:
+    """Returns the related definitions of a method, without itself."""
     name = focus.symbol.name
     below = await _in_subtypes(definitions, focus, await references.entries(focus.owner, focus.file.path))
     if focus.file.language in IMPLICIT_INTERFACES:
@@ -34,40 +37,40 @@ async def find_family(definitions: Definitions, focus: SymbolFocus, references: 
             if same_shape(focus.symbol, one.symbol) and not _is_own(focus, one)
         ]
         above = [one for one in alike if one.outer and one.outer.kind in INTERFACES]
-        return Family(above, below, [one for one in alike if one not in above] if above else ())
+        return Overrides(above, below, [one for one in alike if one not in above] if above else ())
     bases = focus.file.unit.bases.get(focus.owner, ())
     above = await definitions.called(
         focus.target, {f"{steps_of(base.type)[-1].name}.{name}" for base in bases if steps_of(base.type)}
     )
-    beside: list[Located] = []
+    beside: list[LocatedSymbol] = []
     for base in above[:BASES_MAX]:
         if references.is_over(f"Siblings of {focus.owner}"):
             break
         owner = base.symbol.qualified_name.rpartition(".")[0]
         entries = await references.entries(owner, base.point.text("path"))
         beside += await _in_subtypes(definitions, focus, entries)
-    return Family(above, below, _without(beside, (*above, *below)))
+    return Overrides(above, below, _without(beside, (*above, *below)))
 
 
 def subtypes(uses: Iterable[ReferenceEntry]) -> list[ReferenceEntry]:
-    """The classes that extend or implement what is used, in tests too."""
+    """Returns the classes that extend or implement the symbol, tests included."""
     return [entry for entry in uses if entry.edge in INHERITS and entry.symbol]
 
 
 async def _in_subtypes(
     definitions: Definitions, focus: SymbolFocus, uses: Iterable[ReferenceEntry]
-) -> list[Located]:
-    """The method in the classes that are derived from another one, but for its own."""
+) -> list[LocatedSymbol]:
+    """Returns the definitions of the method in derived classes, except the method itself."""
     names = {f"{entry.symbol}.{focus.symbol.name}" for entry in subtypes(uses)}
     return [one for one in await definitions.called(focus.target, names) if not _is_own(focus, one)]
 
 
-def _is_own(focus: SymbolFocus, one: Located) -> bool:
+def _is_own(focus: SymbolFocus, one: LocatedSymbol) -> bool:
     return one.point.id == focus.file.id and one.symbol == focus.symbol
 
 
-def _without(found: Iterable[Located], known: Iterable[Located]) -> list[Located]:
-    """Each once, by place."""
+def _without(found: Iterable[LocatedSymbol], known: Iterable[LocatedSymbol]) -> list[LocatedSymbol]:
+    """Returns what is not known yet, each place once."""
     places = {(one.point.id, one.symbol.start_line) for one in known}
     kept = []
     for one in found:

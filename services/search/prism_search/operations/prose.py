@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from prism_search.core.candidates import Candidate
 from prism_search.core.links import is_list_of_links
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range, further_ranges
+from prism_search.core.retrieval.candidates import Candidate
 
 # More than the lead that the right words in a heading and in every link bring: it answers nothing itself.
 LINKS_WEIGHT = -1.0

@@ -10,12 +10,13 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.guidance import EditContextRequest
 from prism_contracts.rpc.symbols import Definition
 from prism_runtime.packing import as_symbol
-from prism_search.adapters.definitions import Definitions, each_place_once, told_definition
+from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.indexed_file import indexed_file
 from prism_search.adapters.sources import Sources
+from prism_search.core.definitions import definition_reply, distinct_places
 from prism_search.core.documents import Lines
 from prism_search.core.edits import owner_of, symbol_at
-from prism_search.core.references import SourceFile
+from prism_search.core.references.edges import SourceFile
 from prism_store.reader import Reader, StoredPoint
 
 
@@ -85,15 +86,15 @@ class FocusFinder:
 
     async def _by_name(self, request: EditContextRequest) -> SymbolFocus:
         target = await self._repositories.target(request)
-        sought = await self._definitions.seek(target, request.symbol, request.path)
-        if not sought.found:
+        match = await self._definitions.match(target, request.symbol, request.path)
+        if not match.found:
             raise PrismError(
                 ErrorCode.SYMBOL_NOT_FOUND,
-                f"There is no definition of {sought.name.spelled!r}.",
+                f"There is no definition of {match.name.spelled!r}.",
                 "Try a name from details.suggestions, search_code, or file_path with start_line.",
-                suggestions=list(sought.suggestions),
+                suggestions=list(match.suggestions),
             )
-        best, *others = each_place_once(sought.found)
+        best, *others = distinct_places(match.found)
         narrow = await self._repositories.target(request.model_copy(update={"repo": best.point.repo}))
         file = await self._read(narrow, best.point)
         index = _position(file, best.symbol)
@@ -104,8 +105,8 @@ class FocusFinder:
             file,
             Lines(best.symbol.start_line, best.symbol.end_line),
             index,
-            sought.name.matched_suffix(best.fit),
-            [told_definition(target, one.point, one.symbol) for one in others],
+            match.name.matched_suffix(best.fit),
+            [definition_reply(target, one.point, one.symbol) for one in others],
         )
 
     async def _by_lines(self, request: EditContextRequest) -> Focus:

@@ -1,4 +1,4 @@
-"""Questions about who uses symbols in one repository, asked as long as there is time."""
+"""Searches the references of several symbols within a time limit."""
 
 import asyncio
 import time
@@ -12,41 +12,41 @@ from prism_contracts.rpc.symbols import (
     SymbolReferences,
 )
 from prism_runtime.tasks import cancelled
-from prism_search.handlers.references import ReferencesHandler
+from prism_search.operations.references import ReferenceFinder
 
 SECONDS_MAX = 6.0
-# Each may read and hold hundreds of files.
+# Each search may read hundreds of files and hold them in memory.
 AT_ONCE = 2
 
 
 class TimedReferences:
-    """Asks; `left_out` says in sentences what was not asked any more."""
+    """Searches references; `left_out` has a sentence for each search that was skipped for lack of time."""
 
-    def __init__(self, references: ReferencesHandler, target: Target) -> None:
+    def __init__(self, references: ReferenceFinder, target: Target) -> None:
         self._references = references
         self._target = target
         self._ends = time.monotonic() + SECONDS_MAX
         self.left_out: list[str] = []
 
     def is_over(self, what: str) -> bool:
-        """Whether the time is up; then what was to be asked is left out."""
+        """Whether the time is up. If it is, records that a search was left out."""
         if time.monotonic() < self._ends:
             return False
         self._leave_out(what)
         return True
 
     async def uses(self, symbol: str, path: str = "") -> SymbolReferences:
-        """Who uses a symbol that is defined in a file, or in any."""
-        return await self._told(self._request(symbol, path, self._target.repositories[0].repo))
+        """Returns who uses a symbol that is defined in a file, or in any file."""
+        return await self._references.answer(self._target, symbol, self._request(symbol, path))
 
     async def entries(self, symbol: str, path: str) -> Sequence[ReferenceEntry]:
-        """The same without texts of lines, which is quicker."""
-        return await self._references.entries(self._request(symbol, path, self._target.repositories[0].repo))
+        """Returns who uses a symbol, without the text of the lines, which is faster."""
+        return await self._references.entries(self._target, symbol, self._request(symbol, path))
 
     async def entries_of_each(
         self, symbols: Iterable[tuple[str, str]], what: str
     ) -> list[Sequence[ReferenceEntry]]:
-        """The same of several symbols, each with its path, some at once; none of one for which there was no time."""
+        """Returns the entries of several symbols, each with its path; none for a symbol that ran out of time."""
         symbols = list(symbols)
         if not symbols or self.is_over(what):
             return [()] * len(symbols)
@@ -60,7 +60,7 @@ class TimedReferences:
         try:
             seconds = max(0.0, self._ends - time.monotonic())
             done, late = await asyncio.wait(asked, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
-        finally:  # nobody is left behind, and no error unheard
+        finally:  # no task keeps running, and no exception stays unretrieved
             await cancelled(*asked)
         for task in done:
             task.result()  # raises what failed
@@ -68,21 +68,18 @@ class TimedReferences:
             self._leave_out(what)
         return [task.result() if task in done else () for task in asked]
 
-    async def uses_everywhere(self, symbol: str, path: str) -> SymbolReferences:
-        """Who uses it in all repositories of the tenant."""
-        return await self._told(self._request(symbol, path, ""))
+    async def uses_in(self, target: Target, symbol: str, path: str) -> SymbolReferences:
+        """Returns who uses a symbol in another target, such as all repositories of the tenant."""
+        return await self._references.answer(target, symbol, self._request(symbol, path))
 
     def _leave_out(self, what: str) -> None:
         self.left_out.append(f"{what}: not searched, because it would take too long.")
 
-    async def _told(self, request: ReferencesRequest) -> SymbolReferences:
-        return (await self._references.references(request)).answers[0]
-
-    def _request(self, symbol: str, path: str, repo: str) -> ReferencesRequest:
+    def _request(self, symbol: str, path: str) -> ReferencesRequest:
         return ReferencesRequest(
             tenant=self._target.scope.tenant,
-            repo=repo,
-            ref=self._target.ref if repo else "",  # other repositories have no such layer
+            repo=self._target.repositories[0].repo,
+            ref=self._target.ref,
             symbols=(symbol,),
             path=path,
             limit=REFERENCES_LIMIT_MAX,

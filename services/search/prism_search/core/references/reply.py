@@ -1,0 +1,124 @@
+"""One page of the references of a symbol, with the lines of text that they leave unexplained."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from prism_catalog.target import Target
+from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
+from prism_contracts.rpc.symbols import (
+    Reconciliation,
+    ReferenceEntry,
+    ReferencesRequest,
+    SymbolReferences,
+    TextLine,
+    UsesReply,
+)
+from prism_search.core.definitions import definition_reply, distinct_places
+from prism_search.core.lines import shown
+from prism_search.core.references.edges import Edge, SourceFile, count_elsewhere, count_groups, group_of
+from prism_search.core.references.query import ReferenceQuery
+from prism_search.core.references.text import Line, TextFile, read_text
+from prism_store.globs import compile_glob
+
+DEFINITIONS_SHOWN_MAX = 5
+UNEXPLAINED_SHOWN_MAX = 10
+
+
+def uses_of_edges(query: ReferenceQuery, files: Sequence[SourceFile], every: Sequence[Edge]) -> UsesReply:
+    """Returns what edges among files say, in the form of a reply of the graph."""
+    request = query.request
+    edges = list(filter(_filter(request), every))
+    page = edges[query.start : query.start + request.limit]
+    resolved = sum(edge.status is EdgeStatus.RESOLVED for edge in every)
+    return UsesReply(
+        entries=tuple(_entry(query.target, edge) for edge in page),
+        counts=count_groups(edges),
+        resolved=resolved,
+        candidates=len(every) - resolved,
+        elsewhere=count_elsewhere(query.name, files, every),
+    )
+
+
+def symbol_references(
+    query: ReferenceQuery, uses: UsesReply, files: Sequence[TextFile], left_out: int
+) -> SymbolReferences:
+    """Returns a page of references. `left_out` is the number of files that may hold the name and were not read."""
+    target, match = query.target, query.match
+    defined = distinct_places(match.found)
+    text = read_text(query.name, files)
+    end = query.start + len(uses.entries)
+    return SymbolReferences(
+        symbol=match.name.spelled,
+        definitions=tuple(
+            definition_reply(target, one.point, one.symbol) for one in defined[:DEFINITIONS_SHOWN_MAX]
+        ),
+        total_definitions=len(defined),
+        entries=tuple(_with_texts(target, uses.entries, files)),
+        counts=uses.counts,
+        reconciliation=Reconciliation(
+            resolved=uses.resolved,
+            candidates=uses.candidates,
+            elsewhere=uses.elsewhere,
+            text_lines=text.lines,
+            unexplained=len(text.unexplained),
+            unexplained_lines=tuple(
+                _text_line(target, line) for line in text.unexplained[:UNEXPLAINED_SHOWN_MAX]
+            ),
+            files=text.files,
+            prose_lines=text.prose_lines,
+            prose_files=text.prose_files,
+            files_left_out=left_out,
+        ),
+        next_cursor=query.cursor(end) if end < sum(uses.counts.values()) else "",
+        suggestions=match.suggestions,
+        matched=match.name.matched_suffix(match.found[0].fit) if match.found else "",
+        unparsed=match.unparsed,
+    )
+
+
+def _with_texts(
+    target: Target, entries: Iterable[ReferenceEntry], files: Iterable[TextFile]
+) -> Iterator[ReferenceEntry]:
+    by_place = {(target.name_of(file.scope), file.path): file for file in files}
+    for entry in entries:
+        file = by_place.get((entry.repo, entry.file_path))
+        text = shown(Line(file, entry.line).text).strip() if file else ""
+        yield entry.model_copy(update={"text": text})
+
+
+def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
+    glob = compile_glob(request.path_filter) if request.path_filter else None
+
+    def passes(edge: Edge) -> bool:
+        kind = EDGE_KINDS[edge.reference.kind]
+        return (
+            (request.reference_type is None or kind is request.reference_type)
+            and not (request.source_only and Flag.TEST in edge.file.flags)
+            and (glob is None or glob.fullmatch(edge.file.path) is not None)
+        )
+
+    return passes
+
+
+def _entry(target: Target, edge: Edge) -> ReferenceEntry:
+    file, reference = edge.file.facts, edge.reference
+    return ReferenceEntry(
+        repo=target.name_of(file.scope),
+        file_path=file.path,
+        line=reference.line,
+        symbol=file.symbols[reference.symbol].qualified_name if reference.symbol >= 0 else "",
+        group=group_of(edge),
+        edge=EDGE_KINDS[reference.kind],
+        status=edge.status,
+        strategy=edge.strategy,
+        text="",
+    )
+
+
+def _text_line(target: Target, line: Line) -> TextLine:
+    file = line.file
+    return TextLine(
+        repo=target.name_of(file.scope),
+        file_path=file.path,
+        line=line.number,
+        text=shown(line.text).strip(),
+    )

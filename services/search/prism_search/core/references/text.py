@@ -1,0 +1,108 @@
+"""Compares the lines of text that hold a name with the definitions and references that parsers found."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from prism_search.core.references.edges import PROSE, Edge, SourceFile, naming
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file's text, and the lines on which its parser found a definition of the name, or a reference to it."""
+
+    scope: str
+    path: str
+    is_prose: bool
+    text: str
+    explained: Collection[int]
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        """The lines, without line ends."""
+        return self.text.split("\n")
+
+
+class Line(NamedTuple):
+    """A line of a file."""
+
+    file: TextFile
+    number: int
+
+    @property
+    def text(self) -> str:
+        """The text without the line end; empty if the file has no such line."""
+        return "".join(self.file.lines[self.number - 1 : self.number])
+
+
+class Text(NamedTuple):
+    """The lines that hold a name, and those that are neither a definition nor a reference."""
+
+    files: int  # with such lines; only code, as `lines` and `unexplained`
+    lines: int
+    unexplained: Sequence[Line]
+    prose_files: int
+    prose_lines: int
+
+
+def read_text(name: str, files: Iterable[TextFile]) -> Text:
+    """Compares the lines that hold a name with what the parsers found."""
+    found = [(file, lines) for file in files if (lines := lines_with(name, file.text))]
+    code = [(file, lines) for file, lines in found if not file.is_prose]
+    prose = [lines for file, lines in found if file.is_prose]
+    return Text(
+        files=len(code),
+        lines=_total(lines for _, lines in code),
+        unexplained=[
+            Line(file, number) for file, lines in code for number in lines if number not in file.explained
+        ],
+        prose_files=len(prose),
+        prose_lines=_total(prose),
+    )
+
+
+def lines_with(name: str, text: str) -> list[int]:
+    """Returns the lines that hold a name as a whole word, 1-based."""
+    lines: list[int] = []
+    line, counted = 1, 0
+    at = text.find(name)
+    while at >= 0:
+        after = at + len(name)
+        if not (_is_word(text[at - 1 : at]) or _is_word(text[after : after + 1])):
+            line += text.count("\n", counted, at)
+            counted = text.find("\n", at)  # each line counts once
+            lines.append(line)
+            if counted < 0:
+                break
+            after = counted
+        at = text.find(name, max(after, at + 1))
+    return lines
+
+
+def as_texts(name: str, files: Iterable[SourceFile], edges: Iterable[Edge]) -> list[TextFile]:
+    """Returns the texts of files with the lines that their parsers explain, under whatever alias an edge uses."""
+    used: dict[str, set[int]] = defaultdict(set)
+    for edge in edges:
+        used[edge.file.id].add(edge.reference.line)
+    return [
+        TextFile(
+            file.facts.scope,
+            file.path,
+            PROSE in file.flags,
+            "\n".join(file.lines),
+            {symbol.name_line for symbol in file.symbols if symbol.name == name}
+            | {reference.line for reference in naming(name, file)}
+            | used[file.id],
+        )
+        for file in files
+    ]
+
+
+def _total(many: Iterable[Sequence[int]]) -> int:
+    return sum(map(len, many))
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"

@@ -1,0 +1,45 @@
+"""Chooses the lines to show of the ranked files, and makes hits of them."""
+
+from collections.abc import Sequence
+
+from prism_contracts.rpc.search import Detail, Hit
+from prism_search.core.file_context import file_context
+from prism_search.core.matching import Question
+from prism_search.core.passages import Range, best_range, further_ranges
+from prism_search.core.retrieval.candidates import Candidate, locate_chunks
+from prism_search.core.retrieval.context import SearchContext
+
+Passage = tuple[Candidate, Range]
+
+
+def passages_of(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Passage]:
+    """Returns one passage per file, then, if there are fewer files than `limit`, further passages of the best."""
+    for file in ranked:
+        locate_chunks(file)
+    passages = [(file, best_range(question, file)) for file in ranked]
+    for file, first in passages[: len(ranked)]:
+        if len(passages) >= limit:
+            break
+        further = further_ranges(question, file, [first])
+        passages += [(file, found) for found in further[: limit - len(passages)]]
+    return passages
+
+
+def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
+    """Returns the hit of a passage, with its text and details as requested."""
+    request, (file, found) = context.request, passage
+    return Hit(
+        repo=context.target.name_of(file.repo),
+        file_path=file.path,
+        start_line=found.start,
+        end_line=found.end,
+        content=content if request.detail is Detail.FULL else "",
+        symbol=found.symbol,
+        kind=found.kind,
+        language=file.language,
+        score=round(file.score, 4),
+        legs=file.legs,
+        # Not rounded, so that a client that sums the shares gets the order of the hits.
+        signals={name: share for name, share in file.signals.items() if share} if request.explain else {},
+        file_context=file_context(file) if request.include_file_context else None,
+    )

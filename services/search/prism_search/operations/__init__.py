@@ -1,0 +1,1 @@
+"""What several handlers call, or what is too long for one: it asks adapters for data and core for decisions."""

@@ -1,0 +1,302 @@
+"""Collects what to know before a symbol is changed.
+
+the symbol, or the symbol at some lines ▶ its references ▶ tests that use it, or use its callers ▶ overridden and
+overriding methods ▶ the rules for its path, and recent changes of its file
+
+Searches about other symbols end when their time is up; the reply says what was left out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from prism_catalog.histories import Histories
+from prism_catalog.repositories import RepositoryCatalog
+from prism_catalog.target import Target
+from prism_contracts.code import TYPE_KINDS, EdgeStatus, Flag, Strategy
+from prism_contracts.rpc.common import ScopedRequest
+from prism_contracts.rpc.graph import ImpactRequest
+from prism_contracts.rpc.guidance import (
+    EditContextReply,
+    EditContextRequest,
+    EditRisk,
+    EditWarning,
+    ReachingTest,
+    Sibling,
+    SiblingKind,
+)
+from prism_contracts.rpc.symbols import Definition, ReferenceEntry, ReferenceGroup, SymbolReferences
+from prism_runtime.tasks import running
+from prism_search.adapters.definitions import Definitions
+from prism_search.adapters.documents import Documents
+from prism_search.adapters.listing import Listing
+from prism_search.adapters.uses import GraphUses
+from prism_search.core.definitions import LocatedSymbol, definition_reply
+from prism_search.core.edits import files_named_after, is_constructor, is_counterpart, is_public
+from prism_search.operations.focus import Focus, FocusFinder, SymbolFocus
+from prism_search.operations.overrides import Overrides, find_overrides, subtypes
+from prism_search.operations.references import ReferenceFinder
+from prism_search.operations.timed_references import TimedReferences
+
+SOURCE_LINES_MAX = 400
+ENTRIES_MAX = 60
+UNEXPLAINED_SHOWN_MAX = 4
+OTHERS_MAX = 5
+TESTS_MAX = 20
+TEST_FILES_MAX = 5
+CALLERS_FOLLOWED_MAX = 5
+# Tests that use the symbol, and tests that use its users.
+TEST_DEPTH = 2
+SIBLINGS_MAX = 20
+PLACES_MAX = 5
+
+NO_OVERRIDES = Overrides((), (), ())
+
+
+class EditContextBuilder:
+    """Collects what to know before a symbol, or some lines, are changed."""
+
+    def __init__(
+        self,
+        repositories: RepositoryCatalog,
+        *,
+        focus: FocusFinder,
+        definitions: Definitions,
+        listing: Listing,
+        documents: Documents,
+        histories: Histories,
+        references: ReferenceFinder,
+        graph: GraphUses,
+    ) -> None:
+        self._repositories = repositories
+        self._focus = focus
+        self._definitions = definitions
+        self._listing = listing
+        self._documents = documents
+        self._histories = histories
+        self._references = references
+        self._graph = graph
+
+    async def build(self, request: EditContextRequest) -> EditContextReply:
+        """Raises SYMBOL_NOT_FOUND with near names, FILE_NOT_FOUND, INVALID_ARGUMENT."""
+        focus = await self._focus.find(request)
+        reply = await self._about_lines(focus)
+        if not isinstance(focus, SymbolFocus):
+            return reply
+        fields = await self._about_symbol(focus)
+        return reply.model_copy(update={**fields, "notes": (*reply.notes, *fields["notes"])})
+
+    async def _about_lines(self, focus: Focus) -> EditContextReply:
+        start, end = focus.lines
+        shown = focus.file.lines[start - 1 : min(end, start + SOURCE_LINES_MAX - 1)]
+        files = await self._listing.files(focus.target)
+        named = files_named_after(focus.file.path, files.tests_by_stem)
+        return EditContextReply(
+            repo=focus.target.repositories[0].name,
+            file_path=focus.file.path,
+            language=focus.file.language,
+            start_line=start,
+            end_line=end,
+            content="\n".join(shown),
+            notes=(*focus.notes, *_cut_lines(focus, len(shown))),
+            test_files=tuple(named[:TEST_FILES_MAX]),
+            rules=await self._documents.rules(focus.target, focus.file.path),
+            changes=await self._histories.changes(focus.target, focus.file.path),
+            receipt=await self._repositories.receipt(focus.target),
+        )
+
+    async def _about_symbol(self, focus: SymbolFocus) -> dict[str, Any]:
+        """Returns the fields of the reply that only a symbol has."""
+        references = TimedReferences(self._references, focus.target)
+        counterparts = await self._counterparts(focus)
+        uses = await self._uses(focus, references, counterparts)
+        async with running(self._tests_by_graph(focus, uses.symbol)) as by_graph:
+            tests = await _tests(uses, references)
+            overrides = await self._overrides(focus, references)
+            warnings = [*_warnings(focus, uses, overrides), *await self._elsewhere(focus, references)]
+            further = await by_graph
+        others = _others(focus, counterparts)
+        return {
+            "symbol": focus.symbol,
+            "matched": focus.matched,
+            "others": tuple(others[:OTHERS_MAX]),
+            "total_others": len(others),
+            "warnings": tuple(warnings),
+            "references": _without_tests(uses),
+            "tests": tuple(tests[:TESTS_MAX]),
+            "test_counts": Counter(test.status for test in tests),
+            "test_depth": TEST_DEPTH,
+            **further,
+            "siblings": tuple(_siblings(focus.target, counterparts, overrides)),
+            "notes": tuple(references.left_out),
+        }
+
+    async def _counterparts(self, focus: SymbolFocus) -> list[LocatedSymbol]:
+        located = await self._definitions.called(focus.target, {focus.symbol.qualified_name})
+        return [
+            one
+            for one in located
+            if (one.point.id, one.symbol) != (focus.file.id, focus.symbol)
+            and is_counterpart(focus.definition, definition_reply(focus.target, one.point, one.symbol))
+        ]
+
+    async def _uses(
+        self, focus: SymbolFocus, references: TimedReferences, counterparts: Sequence[LocatedSymbol]
+    ) -> SymbolReferences:
+        """Returns the references of the symbol; for a constructor, those of its class."""
+        # Callers may refer to a declaration in another file: search both together.
+        is_elsewhere = any(one.point.id != focus.file.id for one in counterparts)
+        path = "" if is_elsewhere else focus.file.path
+        if is_constructor(focus.symbol) and focus.owner:
+            return await references.uses(focus.owner, path)
+        return await references.uses(focus.symbol.qualified_name, path)
+
+    async def _tests_by_graph(self, focus: SymbolFocus, symbol: str) -> dict[str, int]:
+        """Returns the number of tests that reach the symbol, also through further callers."""
+        request = ImpactRequest(
+            tenant=focus.target.scope.tenant,
+            repo=focus.target.repositories[0].repo,
+            ref=focus.target.ref,
+            symbol=symbol,
+            path=focus.file.path,
+            limit=1,
+        )
+        known = await self._graph.impact(request)
+        return {"graph_tests": known.total_tests, "graph_test_depth": known.test_depth} if known else {}
+
+    async def _overrides(self, focus: SymbolFocus, references: TimedReferences) -> Overrides:
+        if not focus.owner or is_constructor(focus.symbol) or references.is_over("Classes around"):
+            return NO_OVERRIDES
+        return await find_overrides(self._definitions, focus, references)
+
+    async def _elsewhere(self, focus: SymbolFocus, references: TimedReferences) -> list[EditWarning]:
+        """Returns a warning about uses in other repositories of the tenant; for a member, of its class."""
+        is_alone = len(self._repositories.everything(focus.target).repositories) == 1
+        if is_alone or not is_public(focus.file, focus.index) or references.is_over("Other repositories"):
+            return []
+        name = focus.owner.partition(".")[0] or focus.symbol.qualified_name
+        path = focus.file.path if name in focus.file.unit.named else ""
+        everywhere = await self._repositories.target(ScopedRequest(tenant=focus.target.scope.tenant))
+        uses = await references.uses_in(everywhere, name, path)
+        # A repository with the same definition at the same path uses its own.
+        own = {definition.repo for definition in uses.definitions} | {focus.target.repositories[0].name}
+        far = [entry for entry in uses.entries if entry.repo not in own and _is_evidence(entry)]
+        if not far:
+            return []
+        repos = ", ".join(sorted({entry.repo for entry in far}))
+        places = (f"{entry.repo} {entry.file_path}:{entry.line} {entry.symbol}".rstrip() for entry in far)
+        text = f"{name} is used in {len(far)} places of other repositories, matched by name: {repos}."
+        return [_warning(EditRisk.OTHER_REPOSITORIES, text, places)]
+
+
+def _cut_lines(focus: Focus, shown: int) -> Iterator[str]:
+    start, end = focus.lines
+    if end - start + 1 > shown:
+        yield f"Only the first {shown} of lines {start} to {end} are shown. read_file has the others."
+
+
+def _others(focus: SymbolFocus, counterparts: Sequence[LocatedSymbol]) -> list[Definition]:
+    """Returns the other definitions of the name that belong to other symbols."""
+    known = {(one.point.text("path"), one.symbol.start_line) for one in counterparts}
+    return [one for one in focus.others if (one.file_path, one.symbol.start_line) not in known]
+
+
+def _siblings(target: Target, counterparts: Sequence[LocatedSymbol], overrides: Overrides) -> list[Sibling]:
+    every = [
+        *((SiblingKind.COUNTERPART, one) for one in counterparts),
+        *((SiblingKind.SAME_METHOD, one) for one in overrides.beside),
+    ]
+    return [
+        Sibling(kind=kind, definition=definition_reply(target, one.point, one.symbol))
+        for kind, one in every[:SIBLINGS_MAX]
+    ]
+
+
+async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[ReachingTest]:
+    """Returns tests that use the symbol, then tests that use its first callers. Each test once, resolved before candidates."""
+    tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses.entries)}
+    if uses.next_cursor:
+        references.left_out.append(f"Only the first {len(uses.entries)} uses were checked.")
+    every = _callers(uses)
+    callers = every[:CALLERS_FOLLOWED_MAX]
+    if len(callers) < len(every):
+        references.left_out.append(
+            f"Tests were searched for the first {len(callers)} of {len(every)} callers."
+        )
+    symbols = ((caller.symbol, caller.file_path) for caller in callers)
+    found = await references.entries_of_each(symbols, "Tests of further callers")
+    for caller, entries in zip(callers, found, strict=True):
+        for entry in _of_tests(entries):
+            # Two candidates in a row are not evidence.
+            if entry.status is EdgeStatus.RESOLVED:
+                tests.setdefault((entry.file_path, entry.symbol), _test(entry, caller))
+    return sorted(tests.values(), key=lambda test: test.status is EdgeStatus.CANDIDATE)
+
+
+def _is_evidence(entry: ReferenceEntry) -> bool:
+    """Whether a use in another repository is more than a match of a common name."""
+    return entry.status is EdgeStatus.RESOLVED or entry.strategy is Strategy.ONLY_DEFINITION
+
+
+def _of_tests(entries: Iterable[ReferenceEntry]) -> list[ReferenceEntry]:
+    return [entry for entry in entries if entry.group is ReferenceGroup.TESTS and entry.symbol]
+
+
+def _callers(uses: SymbolReferences) -> list[ReferenceEntry]:
+    """Returns one place per calling function, resolved calls first."""
+    callers: dict[tuple[str, str], ReferenceEntry] = {}
+    for entry in uses.entries:
+        if entry.group is ReferenceGroup.CALLERS and entry.symbol:
+            callers.setdefault((entry.file_path, entry.symbol), entry)
+    return sorted(callers.values(), key=lambda entry: entry.status is EdgeStatus.CANDIDATE)
+
+
+def _test(entry: ReferenceEntry, caller: ReferenceEntry | None = None) -> ReachingTest:
+    return ReachingTest(
+        file_path=entry.file_path,
+        line=entry.line,
+        symbol=entry.symbol,
+        status=caller.status if caller else entry.status,
+        via=caller.symbol if caller else "",
+    )
+
+
+def _without_tests(uses: SymbolReferences) -> SymbolReferences:
+    """Returns the references without tests, which are listed separately, and with a few unexplained lines."""
+    entries = [entry for entry in uses.entries if entry.group is not ReferenceGroup.TESTS]
+    reconciliation = uses.reconciliation
+    if reconciliation:
+        lines = reconciliation.unexplained_lines[:UNEXPLAINED_SHOWN_MAX]
+        reconciliation = reconciliation.model_copy(update={"unexplained_lines": lines})
+    return uses.model_copy(
+        update={"entries": tuple(entries[:ENTRIES_MAX]), "reconciliation": reconciliation, "next_cursor": ""}
+    )
+
+
+def _warnings(focus: SymbolFocus, uses: SymbolReferences, overrides: Overrides) -> list[EditWarning]:
+    name = focus.symbol.name
+    warnings = []
+    if overrides.above:
+        text = f"{name} implements an inherited declaration: its signature must match."
+        warnings.append(_warning(EditRisk.IMPLEMENTS, text, _places(overrides.above)))
+    if overrides.below:
+        text = f"{name} is overridden in {len(overrides.below)} places."
+        warnings.append(_warning(EditRisk.OVERRIDDEN, text, _places(overrides.below)))
+    derived = subtypes(uses.entries) if focus.symbol.kind in TYPE_KINDS else []
+    if derived:
+        places = (f"{entry.file_path}:{entry.line} {entry.symbol}" for entry in derived)
+        warnings.append(
+            _warning(EditRisk.OVERRIDDEN, f"{len(derived)} types are derived from {name}.", places)
+        )
+    if is_public(focus.file, focus.index) and Flag.TEST not in focus.file.flags:
+        text = f"{name} is exported: code outside this repository may use it."
+        warnings.append(_warning(EditRisk.EXPORTED, text))
+    return warnings
+
+
+def _warning(risk: EditRisk, text: str, places: Iterable[str] = ()) -> EditWarning:
+    return EditWarning(risk=risk, text=text, places=tuple(places)[:PLACES_MAX])
+
+
+def _places(found: Sequence[LocatedSymbol]) -> Iterable[str]:
+    return (f"{one.point.text('path')}:{one.symbol.name_line} {one.symbol.qualified_name}" for one in found)

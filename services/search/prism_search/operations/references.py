@@ -1,0 +1,239 @@
+"""Finds who uses a symbol: every edge with how it was resolved, and every line of text that holds the name.
+
+definitions of the name ▶ files that may hold it ▶ edges, from the graph if it knows the current versions of these
+files, else from what their parsers found ▶ lines of text that no edge explains
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from prism_catalog.target import Target
+from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.symbols import ReferenceEntry, ReferencesRequest, SymbolReferences, UsesReply
+from prism_resolver.modules import File, imports, key
+from prism_resolver.occurrences import Occurrences
+from prism_resolver.program import Program
+from prism_runtime.packing import unpack_lines
+from prism_search.adapters.definitions import Definitions
+from prism_search.adapters.listing import Files, Listing
+from prism_search.adapters.manifests import Manifests
+from prism_search.adapters.occurrences import OccurrenceReader
+from prism_search.adapters.sources import Sources
+from prism_search.adapters.texts import Texts
+from prism_search.adapters.uses import GraphUses
+from prism_search.core.definitions import DefinitionMatch
+from prism_search.core.patterns import compile_pattern
+from prism_search.core.references.edges import Definition, Edge, SourceFile, Uses
+from prism_search.core.references.query import ReferenceQuery
+from prism_search.core.references.reply import symbol_references, uses_of_edges
+from prism_search.core.references.text import TextFile, as_texts
+from prism_store.globs import compile_glob
+from prism_store.reader import StoredPoint
+
+FILES_MAX = 1_000
+AROUND_MAX = 100
+# Files read for the classes of variables that they declare, and how often for what those files import in turn.
+LEARNED_MAX = 100
+ROUNDS_MAX = 2
+
+
+class ReferenceFinder:
+    """Finds the references of symbols."""
+
+    def __init__(
+        self,
+        definitions: Definitions,
+        listing: Listing,
+        *,
+        texts: Texts,
+        sources: Sources,
+        occurrences: OccurrenceReader,
+        manifests: Manifests,
+        graph: GraphUses,
+    ) -> None:
+        self._definitions = definitions
+        self._listing = listing
+        self._texts = texts
+        self._sources = sources
+        self._occurrences = occurrences
+        self._manifests = manifests
+        self._graph = graph
+
+    async def answer(self, target: Target, symbol: str, request: ReferencesRequest) -> SymbolReferences:
+        """Returns a page of the references of a symbol, and the lines that they leave unexplained."""
+        search = await self._search(target, symbol, request)
+        uses = await self._by_graph(search)
+        if uses is not None:
+            points = [*search.wanted, *_others(uses.entries, search.listed, search.wanted)]
+            texts = await self._texts_of(target, points, unpack_lines(uses.explained))
+        else:
+            points = [*search.wanted, *search.around]
+            files, edges = await self._by_files(search)
+            uses = await asyncio.to_thread(uses_of_edges, search.query, files, edges)
+            texts = as_texts(search.query.name, files, edges)
+        left_out = len(search.holding) - len(search.wanted) + len(points) - len(texts)
+        return await asyncio.to_thread(symbol_references, search.query, uses, texts, left_out)
+
+    async def entries(
+        self, target: Target, symbol: str, request: ReferencesRequest
+    ) -> tuple[ReferenceEntry, ...]:
+        """Returns the references alone, without the text of their lines. The graph does that without reading a file."""
+        search = await self._search(target, symbol, request)
+        uses = await self._by_graph(search)
+        if uses is None:
+            files, edges = await self._by_files(search)
+            uses = await asyncio.to_thread(uses_of_edges, search.query, files, edges)
+        return uses.entries
+
+    async def _search(self, target: Target, symbol: str, request: ReferencesRequest) -> "_Search":
+        match = await self._definitions.match(target, symbol, request.path)
+        name = match.found[0].symbol.name if match.found else match.name.last
+        query = ReferenceQuery(target, request, match, name)
+        return _Search(query, await self._listing.files(target), await self._occurrences.of(target))
+
+    async def _by_graph(self, search: "_Search") -> UsesReply | None:
+        """Returns what the graph of a repository says; None if there is no graph, or if it is older than one of the files,
+        or was built with other SCIP indexes.
+        """
+        query, listed, target = search.query, search.listed, search.query.target
+        # A layer's versions are numbered apart from the base's: they do not show what is newer than a graph.
+        if not query.match.found or len(target.repositories) > 1 or target.ref:
+            return None
+        uses = await self._graph.of(query.for_graph())
+        if uses is None or listed.removed_in > uses.graph_version:
+            return None
+        if uses.graph_indexes != self._occurrences.objects(target):
+            return None
+        newer = list(listed.written_after(uses.graph_version))
+        if not newer:
+            return uses
+        ids, paths = {point.id for point in (*search.wanted, *search.around)}, _paths_of(uses)
+        return None if any(point.id in ids or point.text("path") in paths for point in newer) else uses
+
+    async def _by_files(self, search: "_Search") -> tuple[Sequence[SourceFile], Sequence[Edge]]:
+        """Returns the files that may use the symbol, and the edges among them by what parsers found."""
+        target, listed = search.query.target, search.listed
+        files = await self._sources.read(target, [*search.wanted, *search.around])
+        homes = _homes(search.query.match.found, files)
+        if not homes:
+            return files, ()
+        program = Program(search.occurrences, await self._manifests.packages(target, listed), listed.ids)
+        return files, await self._edges(
+            target, listed, Uses(homes, files, program), {file.id for file in files}
+        )
+
+    async def _edges(
+        self, target: Target, listed: Files, uses: Uses, read: Collection[str]
+    ) -> Sequence[Edge]:
+        """Returns the edges. Reads further files if they may declare the types of variables."""
+        edges = await asyncio.to_thread(uses.edges)
+        for _ in range(ROUNDS_MAX):
+            if all(edge.status is EdgeStatus.RESOLVED for edge in edges):
+                break
+            missing = await asyncio.to_thread(_missing, target, listed, uses, read)
+            if not missing:
+                break
+            read = {*read, *(point.id for point in missing)}
+            uses.learn(await self._sources.read(target, missing))
+            edges = await asyncio.to_thread(uses.edges)
+        return edges
+
+    async def _texts_of(
+        self, target: Target, points: Sequence[StoredPoint], explained: Mapping[str, Sequence[int]]
+    ) -> list[TextFile]:
+        texts = await self._texts.read(target.scope, points)
+        return [
+            TextFile(
+                point.repo,
+                point.text("path"),
+                bool(point.payload.get("prose")),
+                text,
+                frozenset(explained.get(point.text("path"), ())),
+            )
+            for point, text in zip(points, texts, strict=True)
+            if text is not None
+        ]
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A question, and the files in which its answer may be."""
+
+    query: ReferenceQuery
+    listed: Files
+    occurrences: Occurrences
+
+    @cached_property
+    def holding(self) -> Sequence[StoredPoint]:
+        """The files that may hold the name."""
+        pattern = compile_pattern(self.query.name, regex=False, case_sensitive=True, word=False)
+        return self.listed.that_may_hold(pattern.clauses)
+
+    @cached_property
+    def wanted(self) -> Sequence[StoredPoint]:
+        """The files of `holding` that are read."""
+        return sorted(self.holding, key=_order(self.query.match.found, self.query.request))[:FILES_MAX]
+
+    @cached_property
+    def around(self) -> Sequence[StoredPoint]:
+        """Files that may use a definition without holding its name: packages that re-export it, and its implementers."""
+        found, read = self.query.match.found, {point.id for point in self.wanted}
+        folders = (
+            point for one in found for point in self.listed.around(one.point.repo, one.point.text("path"))
+        )
+        implementing = self.occurrences.implementing({one.point.id for one in found})
+        implementers = (
+            (point for point in self.listed.points if point.id in implementing) if implementing else ()
+        )
+        around = {point.id: point for point in (*folders, *implementers) if point.id not in read}
+        return list(around.values())[:AROUND_MAX]
+
+
+def _missing(target: Target, listed: Files, uses: Uses, read: Container[str]) -> list[StoredPoint]:
+    """Returns the files of modules that were looked up and not read yet."""
+    found = (
+        point
+        for module in uses.missing()
+        for point in listed.with_key(key(module.importer, module.name))
+        if point.id not in read and imports(module.importer, module.name, _file(target, point))
+    )
+    return list({point.id: point for point in islice(found, LEARNED_MAX)}.values())
+
+
+def _file(target: Target, point: StoredPoint) -> File:
+    repo = target.name_of(point.repo).rpartition("/")[2]
+    return File(point.text("path"), point.text("language"), repo)
+
+
+def _paths_of(uses: UsesReply) -> set[str]:
+    """Returns the files that held the name, or an alias of it, when the graph was built."""
+    return {*unpack_lines(uses.explained), *(entry.file_path for entry in uses.entries)}
+
+
+def _others(
+    entries: Iterable[ReferenceEntry], listed: Files, points: Iterable[StoredPoint]
+) -> Sequence[StoredPoint]:
+    """Returns the files of entries that are not among the points: they may use the symbol under an alias only."""
+    missing = {entry.file_path for entry in entries} - {point.text("path") for point in points}
+    return [point for point in listed.points if point.text("path") in missing] if missing else ()
+
+
+def _order(
+    found: Sequence[DefinitionMatch], request: ReferencesRequest
+) -> Callable[[StoredPoint], tuple[bool, bool]]:
+    """Orders files: those that define the symbol, then those that pass the filter, then the others."""
+    homes = {one.point.id for one in found}
+    glob = compile_glob(request.path_filter) if request.path_filter else None
+    return lambda point: (
+        point.id not in homes,
+        glob is not None and glob.fullmatch(point.text("path")) is None,
+    )
+
+
+def _homes(found: Sequence[DefinitionMatch], files: Sequence[SourceFile]) -> list[Definition]:
+    """Returns the definitions in the files that were read."""
+    by_id = {file.id: file for file in files}
+    return [Definition(by_id[one.point.id], one.symbol) for one in found if one.point.id in by_id]

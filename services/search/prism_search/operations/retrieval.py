@@ -1,0 +1,182 @@
+"""Asks the store and the models for what a search needs: vectors, legs, facts of files, the text of hits."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from prism_catalog.repositories import RepositoryCatalog
+from prism_catalog.target import Target
+from prism_contracts.rpc.search import Corpus, Detail, Hit
+from prism_runtime.tasks import running
+from prism_search.adapters.embedding import QueryEmbedding, Vector
+from prism_search.adapters.facts import Facts
+from prism_search.adapters.filters import no_file_passes
+from prism_search.adapters.near_symbols import alike, near_symbols
+from prism_search.adapters.texts import Excerpt, read_excerpts
+from prism_search.core.diagnosis import diagnose
+from prism_search.core.matching import Question
+from prism_search.core.retrieval.assemble import Passage, hit_of
+from prism_search.core.retrieval.candidates import Candidate
+from prism_search.core.retrieval.context import SearchContext
+from prism_search.core.retrieval.filters import dropped_by, filters_of
+from prism_search.core.retrieval.fuse import LegResults, candidates_of, fuse_legs
+from prism_search.core.retrieval.plan import (
+    DEEP_LEG,
+    FAST_LEG,
+    candidates_limit,
+    plan_deep_leg,
+    plan_legs,
+)
+from prism_search.core.retrieval.stale import stale_files
+from prism_search.operations.prose import prefer_text
+from prism_store.reader import Leg, Reader, StoredPoint
+
+# Imports may replace files while they are read. After so many repeats, what is consistent is used.
+REPEATS_MAX = 2
+
+Points = dict[str, list[StoredPoint]]
+
+
+class Vectors(NamedTuple):
+    """The vectors of a question: the fast model's, and a task that makes the leg of the deep model."""
+
+    fast: Vector | None
+    deep: (
+        asyncio.Task[Leg | None] | None
+    )  # None if no deep model runs; its result is None if it did not answer
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """What the legs found, and the candidates, best first by fused rank."""
+
+    found: LegResults
+    candidates: Sequence[Candidate]
+    stale: set[str]  # files that were replaced while they were read
+    is_crowded: bool  # points from outside of the scope took the places of others
+
+
+class Retrieval:
+    """Reads what a search needs from the store."""
+
+    def __init__(self, reader: Reader, repositories: RepositoryCatalog, embedding: QueryEmbedding) -> None:
+        self._reader = reader
+        self._repositories = repositories
+        self._embedding = embedding
+        self._facts = Facts(reader)
+
+    @asynccontextmanager
+    async def vectors(self, context: SearchContext) -> AsyncIterator[Vectors]:
+        """Computes the fast vector, and asks for the deep one in the background."""
+        fast, model = self._embedding.fast(context.query.text), self._embedding.deep_model()
+        if not model:
+            yield Vectors(fast, None)
+            return
+        async with running(self._deep_leg(context, model)) as deep:
+            yield Vectors(fast, deep)
+
+    async def candidates(self, context: SearchContext, vectors: Vectors) -> Retrieved:
+        """Returns candidates whose chunks and file points are of one version.
+
+        Repeats the legs if an import replaced files in between. Repeats them within the scope if points came from
+        outside: those took the places of others.
+        """
+        is_whole = self._repositories.is_whole(context.target)
+        for _ in range(REPEATS_MAX):
+            retrieved = await self._candidates(context, vectors, is_whole=is_whole)
+            if not retrieved.stale and not retrieved.is_crowded:
+                return retrieved
+            self._facts.forget(retrieved.stale)
+            is_whole = is_whole and not retrieved.is_crowded
+        return await self._candidates(context, vectors, is_whole=is_whole)
+
+    async def hits(
+        self, context: SearchContext, question: Question, passages: Sequence[Passage]
+    ) -> tuple[Hit, ...]:
+        """Returns the hits of passages with their texts, without those whose file was replaced after it was found."""
+        read = partial(self._contents, context.target)
+        contents: Sequence[str | None] = [""] * len(passages)
+        if context.request.detail is Detail.FULL or context.request.corpus is Corpus.DOCS:
+            contents = await read(passages)
+        if context.request.corpus is Corpus.DOCS:
+            passages, contents = await prefer_text(question, passages, contents, read)
+        return tuple(
+            hit_of(context, passage, content)
+            for passage, content in zip(passages, contents, strict=True)
+            if content is not None
+        )
+
+    async def diagnose(self, context: SearchContext, retrieved: Retrieved) -> dict[str, object]:
+        """Returns why a question has no hits."""
+        request, query, scope = context.request, context.query, context.target.scope
+        dropped = (dropped_by(file, request) for file in retrieved.candidates)
+        name = query.symbols[0] if query.symbols else query.text
+        near = await near_symbols(self._reader, scope, " ".join(query.terms) or query.text)
+        return diagnose(
+            query,
+            {leg: len(points) for leg, points in retrieved.found.points.items()},
+            missing=retrieved.found.missing,
+            filters=filters_of(request),
+            dropped=Counter(filter(None, dropped)),
+            excluded=await no_file_passes(self._reader, scope, request.path_filter, request.language),
+            near_symbols=alike(near, name, chars_min=len(name) / 2),
+        )
+
+    def forget(self, files: Sequence[str]) -> None:
+        """Reads these files again when they are next needed."""
+        self._facts.forget(files)
+
+    async def read_ahead(self, target: Target) -> None:
+        """Reads what ranking needs to know of a target's files before questions do."""
+        await self._facts.read_ahead(target)
+
+    async def _candidates(self, context: SearchContext, vectors: Vectors, *, is_whole: bool) -> Retrieved:
+        found = await self._ask(context, vectors, is_whole=is_whole)
+        context.clock.lap("legs")
+        ranks = fuse_legs(found, candidates_limit(context.request))
+        files = await self._facts.files(context.target, ranks)
+        context.clock.lap("files")
+        stale = stale_files(found, files)
+        # Points without a file in scope: of a repository not received yet, or of deleted layers not swept yet.
+        is_crowded = is_whole and not ranks.keys() <= files.keys()
+        return Retrieved(found, candidates_of(found, files, ranks, stale), stale, is_crowded)
+
+    async def _ask(self, context: SearchContext, vectors: Vectors, *, is_whole: bool) -> LegResults:
+        """Asks all legs. The others do not wait for a deep vector."""
+        ask = partial(self._points, context.target, is_whole=is_whole)
+        legs = plan_legs(context.request, context.query, vectors.fast)
+        missing = (FAST_LEG,) if vectors.fast is None else ()
+        if vectors.deep is None:
+            return LegResults(await ask(legs), missing)
+        points, deep = await asyncio.gather(ask(legs), _deep_points(ask, vectors.deep))
+        return LegResults(points | deep, missing if deep else (*missing, DEEP_LEG))
+
+    async def _points(self, target: Target, legs: Mapping[str, Leg], *, is_whole: bool) -> Points:
+        if not legs:
+            return {}
+        answers = await self._reader.ask_legs(target.scope, list(legs.values()), is_whole=is_whole)
+        return dict(zip(legs, answers, strict=True))
+
+    async def _deep_leg(self, context: SearchContext, model: str) -> Leg | None:
+        vector = await self._embedding.deep(context.query.text)
+        if vector is None or not await self._reader.has_deep_vectors(context.request.tenant, model):
+            return None
+        return plan_deep_leg(context.request, vector, model)
+
+    async def _contents(self, target: Target, passages: Sequence[Passage]) -> Sequence[str | None]:
+        excerpts = [
+            Excerpt(file.file, file.generation, file.starts, found.start, found.end)
+            for file, found in passages
+        ]
+        return await read_excerpts(self._reader, target.scope, excerpts)
+
+
+async def _deep_points(
+    ask: Callable[[Mapping[str, Leg]], Awaitable[Points]], leg: asyncio.Task[Leg | None]
+) -> Points:
+    made = await leg
+    return await ask({DEEP_LEG: made}) if made else {}
