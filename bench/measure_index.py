@@ -12,7 +12,7 @@ from bench.corpus import Corpus
 from bench.spread import Spread, spread
 from bench.stack import Memory, Peak, Stack, Stopwatch, Watch, total
 from prism_cli.client import Prism
-from prism_cli.index.upload import Layer, upload
+from prism_cli.index.upload import UploadTarget, upload
 from prism_contracts.records import FINAL_STATES, Job, JobState
 from prism_source.folder import snapshot_folder
 
@@ -86,7 +86,7 @@ class _EditTimes(NamedTuple):
 async def index_folder(prism: Prism, folder: Path, repo: str = REPO) -> Job:
     """Does what `prism index --wait` does: snapshot the folder, upload, wait for the end."""
     with await asyncio.to_thread(snapshot_folder, folder) as snapshot:
-        job = (await upload(prism, snapshot, Layer(repo), _Unseen())).job
+        job = (await upload(prism, snapshot, UploadTarget(repo), _Unseen())).job
     return await until_final(prism, job)
 
 
@@ -133,7 +133,7 @@ async def _edit(prism: Prism, corpus: Corpus, path: str, number: int) -> _EditTi
     saved = time.perf_counter()
     with await asyncio.to_thread(snapshot_folder, corpus.folder) as snapshot:
         posted = time.perf_counter()
-        sent = await upload(prism, snapshot, Layer(REPO), _Unseen())
+        sent = await upload(prism, snapshot, UploadTarget(REPO), _Unseen())
     await until_hit(prism, name, path)
     hit = time.perf_counter()
     await until_final(prism, sent.job)

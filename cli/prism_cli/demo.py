@@ -36,7 +36,7 @@ HITS = 5
 ANSWER_SECONDS_MAX = 30.0
 
 
-class Answer(NamedTuple):
+class DemoAnswer(NamedTuple):
     """The answer that an agent gets, and the time of each step."""
 
     reply: SearchReply
@@ -85,7 +85,7 @@ def _interrupt(_: int, __: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-async def _ask(target: ServerTarget, job: Job, query: str) -> Answer:
+async def _ask(target: ServerTarget, job: Job, query: str) -> DemoAnswer:
     headers = {"Authorization": f"Bearer {target.token}", "X-Prism-Repo": job.repo_name}
     try:
         async with httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS_MAX) as http:
@@ -94,7 +94,7 @@ async def _ask(target: ServerTarget, job: Job, query: str) -> Answer:
         raise _mcp_failed(_innermost(group)) from group
 
 
-async def _converse(url: str, http: httpx2.AsyncClient, query: str) -> Answer:
+async def _converse(url: str, http: httpx2.AsyncClient, query: str) -> DemoAnswer:
     clock = _Clock()
     async with Client(streamable_http_client(url, http_client=http)) as client:
         clock.lap("connect")
@@ -107,7 +107,7 @@ async def _converse(url: str, http: httpx2.AsyncClient, query: str) -> Answer:
         clock.lap("same again")
     if first.is_error or first.structured_content is None:
         raise _mcp_failed("; ".join(getattr(block, "text", "") for block in first.content))
-    return Answer(_as_reply(first.structured_content), tools, clock.milliseconds)
+    return DemoAnswer(_as_reply(first.structured_content), tools, clock.milliseconds)
 
 
 def _as_reply(content: dict[str, Any]) -> SearchReply:
@@ -139,7 +139,7 @@ class _Clock:
         self._last = now
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: DemoAnswer) -> None:
     terminal.out.print()
     search.show(answer.reply)
     for label, timings in (("client", answer.milliseconds), ("server", answer.reply.timings_ms)):

@@ -30,7 +30,7 @@ from prism_contracts.registry import AnyTopic
 from prism_embedder.adapters.deep import DeepModel, DeepOptions
 from prism_embedder.core.cache import MemoryVectorCache
 from prism_embedder.core.rows import unit_rows
-from prism_embedder.deep_handlers import DeepHandlers
+from prism_embedder.deep_handlers import DeepEmbeddingHandlers
 from prism_indexer.core import indexed_point
 from prism_indexer.deep_handlers import CARDS_PER_REQUEST
 from prism_model.static_model import SHIPPED_WEIGHTS, StaticModel
@@ -146,7 +146,7 @@ class Tier:
         model = DeepModel(encoder, weights, DeepOptions())
         component = Component(version=model.fingerprint, dimension=model.dimension)
         await (await self.records(names.KV_COMPONENTS, Component)).put(COMPONENT_DEEP_MODEL, component)
-        DeepHandlers(bus, model, MemoryVectorCache(), threads=2).register()
+        DeepEmbeddingHandlers(bus, model, MemoryVectorCache(), threads=2).register()
         await bus.start()
         started = DeepModelStarted(model=model.fingerprint, start=uuid.uuid4().hex)
         await bus.publish(started, lane=Lane.BULK)

@@ -24,7 +24,7 @@ from prism_cli.index.naming import (
     name_of_url,
 )
 from prism_cli.index.progress import IndexProgress, waiting_by_service
-from prism_cli.index.upload import Layer, Upload, upload
+from prism_cli.index.upload import Upload, UploadTarget, upload
 from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorCode
 from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobState, SlowFile
@@ -62,7 +62,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ImportOutcome:
     """The outcome of an import, or its progress."""
 
     job: Job
@@ -90,7 +90,7 @@ class Outcome:
         }
 
 
-async def index(target: ServerTarget, wish: Wish) -> Outcome:
+async def index(target: ServerTarget, wish: Wish) -> ImportOutcome:
     """Run the import, with a live display on standard error. Raises CommandError, PrismError
     (of the source).
     """
@@ -105,7 +105,7 @@ async def index(target: ServerTarget, wish: Wish) -> Outcome:
             else:
                 files, bytes_, job = await _send_folder(prism, wish, progress, follower)
             job = await follower.follow(job, _give_up_at(wish, job))
-    return Outcome(job, time.monotonic() - started_at, files, bytes_)
+    return ImportOutcome(job, time.monotonic() - started_at, files, bytes_)
 
 
 async def _send_folder(
@@ -115,20 +115,20 @@ async def _send_folder(
     snapshot, name = await asyncio.to_thread(_take_snapshot, wish)
     with snapshot:
         try:
-            sent = await _upload(prism, snapshot, Layer(name, wish.ref), follower)
+            sent = await _upload(prism, snapshot, UploadTarget(name, wish.ref), follower)
         finally:
             follower.rest()
     return sent.files, sent.bytes, sent.job
 
 
-async def _upload(prism: Prism, snapshot: Snapshot, layer: Layer, follower: "Follower") -> Upload:
+async def _upload(prism: Prism, snapshot: Snapshot, layer: UploadTarget, follower: "Follower") -> Upload:
     try:
         return await upload(prism, snapshot, layer, follower)
     except CommandError as error:
         if not layer.ref or error.code not in {ErrorCode.REPO_NOT_FOUND, ErrorCode.REF_NOT_FOUND}:
             raise
     # No base exists for a layer to override, so this ref becomes the base.
-    return await upload(prism, snapshot, Layer(layer.repo), follower)
+    return await upload(prism, snapshot, UploadTarget(layer.repo), follower)
 
 
 def _take_snapshot(wish: Wish) -> tuple[Snapshot, str]:
@@ -193,7 +193,7 @@ class Follower:
         self._status_due_at = time.monotonic() + STATUS_EVERY_S
 
 
-def show(outcome: Outcome) -> None:
+def show(outcome: ImportOutcome) -> None:
     """Print the outcome: the summary on standard output, problems below it."""
     job = outcome.job
     terminal.out.print(Text(summary(outcome), style=_style(job.state)), soft_wrap=True)
@@ -209,7 +209,7 @@ def slowest_lines(slowest: tuple[SlowFile, ...]) -> list[str]:
     return [f"  slow: {file.path} ({file.milliseconds:,.0f} ms)" for file in slowest]
 
 
-def summary(outcome: Outcome) -> str:
+def summary(outcome: ImportOutcome) -> str:
     """Returns one line about a job."""
     job, counts = outcome.job, outcome.job.counts
     if outcome.is_unchanged:

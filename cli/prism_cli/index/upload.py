@@ -42,7 +42,7 @@ class Observer(Protocol):
         """So many of the wanted files are safe on the bus."""
 
 
-class Layer(NamedTuple):
+class UploadTarget(NamedTuple):
     """The repository of the files, and the branch whose layer they form; no branch: the base."""
 
     repo: str
@@ -70,7 +70,7 @@ class Frozen:
         return [ordinal for ordinal, file in enumerate(self.files) if file is not None]
 
 
-async def upload(prism: Prism, snapshot: Snapshot, layer: Layer, observer: Observer) -> Upload:
+async def upload(prism: Prism, snapshot: Snapshot, layer: UploadTarget, observer: Observer) -> Upload:
     """Open the snapshot and send the wanted files. Raises CommandError if files change faster than they are
     read.
     """
@@ -100,7 +100,7 @@ class _Round:
         self._reading = asyncio.Lock()  # a reader is one process or folder, so two threads must not share it
         self._files = self._bytes = self._wanted = 0
 
-    async def run(self, layer: Layer) -> Upload:
+    async def run(self, layer: UploadTarget) -> Upload:
         opened = await self._prism.open_snapshot(self._request(layer))
         self._wanted = len(opened.needed)
         self._observer.opened(opened.job)
@@ -109,7 +109,7 @@ class _Round:
         await self._send_all(opened.job.job, plan_packs(sizes))
         return Upload(opened.job, self._files, self._bytes, len(self._frozen.contents))
 
-    def _request(self, layer: Layer) -> OpenSnapshotRequest:
+    def _request(self, layer: UploadTarget) -> OpenSnapshotRequest:
         files = tuple(self._file(position) for position in range(len(self._ordinals)))
         return OpenSnapshotRequest(
             tenant="",

@@ -33,12 +33,10 @@ def problems(services: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     `services`: as in supervisor.json.
     """
     known = {name: _known_problem(facts) for name, facts in services.items()}
-    questions = {
-        name: probes.question_for(name, services[name]["port"])
-        for name, problem in known.items()
-        if not problem
+    open_probes = {
+        name: probes.probe_for(name, services[name]["port"]) for name, problem in known.items() if not problem
     }
-    return known | probes.ask_all(questions)
+    return known | probes.ask_all(open_probes)
 
 
 def _known_problem(facts: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ PORTS_TO_GIVE = range(20_000, 32_000)
 PORT_TRIES = 100
 
 
-class Answer(NamedTuple):
+class ProbeResult(NamedTuple):
     """The result of a probe. `is_alive`: it answered at all; `problem`: why it is not ready,
     empty if it is.
     """
@@ -33,17 +33,17 @@ class Answer(NamedTuple):
 
 
 # response -> result
-Read = Callable[[bytes], Answer]
+Read = Callable[[bytes], ProbeResult]
 
 
-class Question:
+class Probe:
     """A probe on its own connection. Call `advance` when the socket is ready; nothing here waits.
 
     `read` gets the response up to `end`, or until the other side closes if `end` is empty.
     """
 
     def __init__(self, port: int, request: bytes, read: Read, end: bytes = b"") -> None:
-        self.answer: Answer | None = None
+        self.answer: ProbeResult | None = None
         self.is_sent = False
         self._port = port
         self._request = request
@@ -67,7 +67,7 @@ class Question:
         except BlockingIOError:
             return
         except OSError as error:
-            self._finish(Answer(is_alive=False, problem=f"port {self._port}: {error.strerror or error}"))
+            self._finish(ProbeResult(is_alive=False, problem=f"port {self._port}: {error.strerror or error}"))
 
     def close(self) -> None:
         """Close the connection."""
@@ -89,72 +89,71 @@ class Question:
             is_whole = is_whole or (bool(self._end) and self._end in self._received)
         self._finish(self._read(self._received))
 
-    def _finish(self, answer: Answer) -> None:
+    def _finish(self, answer: ProbeResult) -> None:
         self.answer = answer
         self._socket.close()
 
 
-def question_for(service: str, port: int) -> Question:
+def probe_for(service: str, port: int) -> Probe:
     """Probe the readiness of a process of the stack."""
-    return nats_question(port) if service == "nats" else http_question(port)
+    return nats_probe(port) if service == "nats" else http_probe(port)
 
 
-def nats_question(port: int, path: str = "") -> Question:  # noqa: ARG001 - the signature is that of `http_question`
+def nats_probe(port: int, path: str = "") -> Probe:  # noqa: ARG001 - the signature is that of `http_probe`
     """Probe nats-server, which greets every connection with its capabilities."""
-    return Question(port, b"", _read_greeting, end=b"\r\n")
+    return Probe(port, b"", _read_greeting, end=b"\r\n")
 
 
-def http_question(port: int, path: str = READY_PATH) -> Question:
+def http_probe(port: int, path: str = READY_PATH) -> Probe:
     """Probe a service."""
-    return Question(port, f"GET {path} HTTP/1.0\r\nHost: {HOST}\r\n\r\n".encode(), _read_response)
+    return Probe(port, f"GET {path} HTTP/1.0\r\nHost: {HOST}\r\n\r\n".encode(), _read_response)
 
 
-def ask_all(questions: Mapping[str, Question], seconds: float = ANSWER_SECONDS_MAX) -> dict[str, str]:
+def ask_all(probes: Mapping[str, Probe], seconds: float = ANSWER_SECONDS_MAX) -> dict[str, str]:
     """Probe concurrently. Returns by name why it is not ready, empty if it is."""
     deadline = time.monotonic() + seconds
-    while waiting := [question for question in questions.values() if question.answer is None]:
+    while waiting := [probe for probe in probes.values() if probe.answer is None]:
         left_s = deadline - time.monotonic()
         if left_s <= 0:
             break
         advance(waiting, left_s)
-    for question in questions.values():
-        question.close()
+    for probe in probes.values():
+        probe.close()
     silence = f"no answer within {seconds:g} s"
-    return {
-        name: silence if question.answer is None else question.answer.problem
-        for name, question in questions.items()
-    }
+    return {name: silence if probe.answer is None else probe.answer.problem for name, probe in probes.items()}
 
 
-def advance(questions: Collection[Question], seconds: float, wakeups: int | None = None) -> bool:
+def advance(probes: Collection[Probe], seconds: float, wakeups: int | None = None) -> bool:
     """Wait until a probe can continue, `wakeups` is readable or the time is over. Returns whether `wakeups`
     is readable.
     """
-    reading = [question for question in questions if question.is_sent]
-    writing = [question for question in questions if not question.is_sent]
-    others: list[Question | int] = [] if wakeups is None else [wakeups]
+    reading = [probe for probe in probes if probe.is_sent]
+    writing = [probe for probe in probes if not probe.is_sent]
+    others: list[Probe | int] = [] if wakeups is None else [wakeups]
     readable, writable, _ = select.select([*reading, *others], writing, [], seconds)
     for found in (*readable, *writable):
-        if isinstance(found, Question):
+        if isinstance(found, Probe):
             found.advance()
     return wakeups in readable
 
 
-def _read_greeting(received: bytes) -> Answer:
+def _read_greeting(received: bytes) -> ProbeResult:
     if b'"jetstream":true' in received:
-        return Answer(is_alive=True)
-    return Answer(is_alive=bool(received), problem="JetStream is not enabled")
+        return ProbeResult(is_alive=True)
+    return ProbeResult(is_alive=bool(received), problem="JetStream is not enabled")
 
 
-def _read_response(received: bytes) -> Answer:
+def _read_response(received: bytes) -> ProbeResult:
     """HTTP/1.0: the server closes the connection after the body."""
     head, _, body = received.partition(b"\r\n\r\n")
     found = STATUS_LINE.match(head)
     if found is None:
-        return Answer(is_alive=False, problem="closed without an answer")
+        return ProbeResult(is_alive=False, problem="closed without an answer")
     if int(found[1]) == STATUS_OK:
-        return Answer(is_alive=True)
-    return Answer(is_alive=True, problem=_failed_checks(body) or f"the health check returned {int(found[1])}")
+        return ProbeResult(is_alive=True)
+    return ProbeResult(
+        is_alive=True, problem=_failed_checks(body) or f"the health check returned {int(found[1])}"
+    )
 
 
 def _failed_checks(body: bytes) -> str:

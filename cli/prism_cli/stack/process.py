@@ -13,7 +13,7 @@ from prism_cli.stack.backoff import Backoff
 from prism_cli.stack.forks import Fork, Forks
 from prism_cli.stack.forkserver import Order
 from prism_cli.stack.logs import rotate
-from prism_cli.stack.probes import Question
+from prism_cli.stack.probes import Probe
 from prism_cli.stack.pulse import Pulse
 from prism_cli.stack.specs import Spec
 
@@ -104,9 +104,9 @@ class Child:
         return self._trouble or self._pulse.problem
 
     @property
-    def question(self) -> Question | None:
+    def open_probe(self) -> Probe | None:
         """The probe without an answer yet."""
-        return self._pulse.question
+        return self._pulse.open_probe
 
     @property
     def state(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prism_cli.stack import nats, probes, watchdog
 from prism_cli.stack.layout import DataDir, read_json
-from prism_cli.stack.probes import Question
+from prism_cli.stack.probes import Probe
 from prism_cli.stack.watchdog import Limits
 
 # Every process of a stack, and its descendants, has this variable with the path of the data folder.
@@ -44,7 +44,7 @@ class Spec:
     # Process id -> the port on which that process listens, None before it does.
     find_port: Callable[[int], int | None]
     # Port and path of a health check -> the probe, sent.
-    ask: Callable[[int, str], Question]
+    ask: Callable[[int, str], Probe]
     # When to replace it although it runs.
     limits: Limits
     # Called with the first port: the process keeps it for the rest of the run, so that clients find it again.
@@ -87,7 +87,7 @@ def nats_spec(data: DataDir) -> Spec:
         argv=(str(nats.binary()), "-c", str(config)),
         env=nats.FRUGAL | base_env(data),
         find_port=lambda pid: nats.port_of(data, pid),
-        ask=probes.nats_question,
+        ask=probes.nats_probe,
         limits=watchdog.BUS,
         pin=pin,
     )
@@ -120,7 +120,7 @@ def qdrant_spec(data: DataDir) -> Spec:
         argv=_python(QDRANT_MODULE),
         env=env,
         find_port=find_port,
-        ask=probes.http_question,
+        ask=probes.http_probe,
         limits=watchdog.STORE,
         pin=pin,
         announced_in=(port_file,),
@@ -192,7 +192,7 @@ def _service(data: DataDir, name: str, env: dict[str, str], module: str = "") ->
         argv=_python(program),
         env=env,
         find_port=find_port,
-        ask=probes.http_question,
+        ask=probes.http_probe,
         limits=LIMITS.get(name, watchdog.SERVICE),
         needs=(NATS, QDRANT, SEARCH) if name == GATEWAY else (NATS, QDRANT),
         announced_in=(run_file,),

@@ -230,12 +230,12 @@ class Supervisor:
     def _sleep(self, seconds: float) -> None:
         """Sleep until the time is over, a child died or answered, or a signal arrived."""
         self._next_tick_at = time.monotonic() + seconds
-        questions = [
-            child.question
+        open_probes = [
+            child.open_probe
             for child in self._children
-            if child.question is not None and child.question.answer is None
+            if child.open_probe is not None and child.open_probe.answer is None
         ]
-        if probes.advance(questions, seconds, self._wakeups):
+        if probes.advance(open_probes, seconds, self._wakeups):
             os.read(self._wakeups, 1024)
 
     def _stop(self) -> None:

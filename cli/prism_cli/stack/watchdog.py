@@ -78,7 +78,7 @@ def _seconds(text: str) -> dict[str, float]:
     return {name: float(seconds) for name, _, seconds in parts}
 
 
-class Watch:
+class ProcessWatch:
     """The record of one life of a process, from its first ready answer."""
 
     def __init__(self, limits: Limits, now: float) -> None:

@@ -14,8 +14,8 @@ from prism_cli.exits import CommandError, Exit
 from prism_cli.index.command import EXITS, problem_lines
 from prism_cli.index.naming import check_name, name_of_folder
 from prism_cli.stack.layout import data_dir
-from prism_cli.sync.memory import Memory
-from prism_cli.sync.overlay import Overlay, Synced
+from prism_cli.sync.memory import RememberedOverlay
+from prism_cli.sync.overlay import CheckoutOverlay, Synced
 from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorCode
 from prism_contracts.rpc.layers import OVERLAY_TTL_DEFAULT_S
@@ -35,16 +35,16 @@ class Place:
 @asynccontextmanager
 async def overlay_of(
     target: ServerTarget, place: Place, ttl_s: int
-) -> AsyncIterator[tuple[Overlay, Checkout]]:
+) -> AsyncIterator[tuple[CheckoutOverlay, Checkout]]:
     """Returns the overlay of a work tree on a server, without a request. Raises CommandError, PrismError (of
     the source).
     """
     check_name(place.name)
     with Checkout(place.folder.expanduser()) as checkout:
         repo = place.name or name_of_folder(checkout.root)
-        memory = Memory(data_dir(), target.url, checkout.root)
+        memory = RememberedOverlay(data_dir(), target.url, checkout.root)
         async with Prism(target) as prism:
-            yield Overlay(prism, checkout, repo, memory, ttl_s), checkout
+            yield CheckoutOverlay(prism, checkout, repo, memory, ttl_s), checkout
 
 
 async def sync(target: ServerTarget, place: Place) -> Synced:

@@ -8,7 +8,7 @@ from pathlib import Path
 from prism_cli.stack.layout import MODE_FOLDER, DataDir, read_json, write_json
 
 
-class Memory:
+class RememberedOverlay:
     """The remembered overlay of one work tree on one server."""
 
     def __init__(self, data: DataDir, url: str, root: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
-from prism_cli.sync.memory import Memory
+from prism_cli.sync.memory import RememberedOverlay
 from prism_contracts.code import SkipReason
 from prism_contracts.errors import ErrorCode
 from prism_contracts.records import FINAL_STATES, Job
@@ -68,10 +68,12 @@ class Synced:
         return sum(len(content or b"") for content in self.edits.contents.values())
 
 
-class Overlay:
+class CheckoutOverlay:
     """The overlay of a checkout on a server. Not safe for concurrent tasks."""
 
-    def __init__(self, prism: Prism, checkout: Checkout, repo: str, memory: Memory, ttl_s: int) -> None:
+    def __init__(
+        self, prism: Prism, checkout: Checkout, repo: str, memory: RememberedOverlay, ttl_s: int
+    ) -> None:
         self._prism = prism
         self._checkout = checkout
         self._repo = repo

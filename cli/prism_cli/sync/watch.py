@@ -18,7 +18,7 @@ from prism_cli.exits import CommandError
 from prism_cli.patience import Patience
 from prism_cli.sync.command import Place, explained, overlay_of, summary
 from prism_cli.sync.display import StatusLine
-from prism_cli.sync.overlay import Overlay, Synced
+from prism_cli.sync.overlay import CheckoutOverlay, Synced
 from prism_cli.sync.saves import Saves
 from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorCode, PrismError
@@ -46,7 +46,7 @@ async def watch(target: ServerTarget, place: Place) -> None:
 class Watch:
     """The update after each save."""
 
-    def __init__(self, overlay: Overlay, saves: Saves, line: StatusLine, root: Path) -> None:
+    def __init__(self, overlay: CheckoutOverlay, saves: Saves, line: StatusLine, root: Path) -> None:
         self._overlay = overlay
         self._saves = saves
         self._line = line
@@ -115,7 +115,7 @@ async def _until_signalled(following: Coroutine[None, None, None], saves: Saves)
         saves.end()
 
 
-async def _close(overlay: Overlay, line: StatusLine) -> None:
+async def _close(overlay: CheckoutOverlay, line: StatusLine) -> None:
     try:
         is_closed = await overlay.close()
     except CommandError as error:

@@ -24,7 +24,7 @@ REQUESTS_AT_ONCE = 1  # per lane; a request is a page of cards
 NICENESS = 10  # of the threads that embed cards
 
 
-class DeepHandlers:
+class DeepEmbeddingHandlers:
     """Consumes `DeepEmbeddingRequested`, publishes `DeepEmbedded`, embeds the texts of questions."""
 
     def __init__(self, bus: Bus, model: DeepModel, cache: VectorCache, threads: int) -> None:

@@ -46,7 +46,7 @@ async def _start_fast(bus: Bus, settings: EmbedderSettings) -> None:
 async def _start_deep(bus: Bus, settings: EmbedderSettings) -> None:
     from prism_embedder.adapters.deep import DeepModel, DeepOptions
     from prism_embedder.adapters.kv_cache import KvVectorCache
-    from prism_embedder.deep_handlers import DeepHandlers
+    from prism_embedder.deep_handlers import DeepEmbeddingHandlers
     from prism_embedder.packaged import FOLDER
 
     options = DeepOptions(
@@ -60,7 +60,7 @@ async def _start_deep(bus: Bus, settings: EmbedderSettings) -> None:
     bucket = await open_bucket(
         bus.js, names.KV_DEEP_VECTORS, ttl_s=DEEP_VECTORS_KEPT_S, replicas=settings.nats_replicas
     )
-    DeepHandlers(bus, model, KvVectorCache(bucket), settings.embedder_deep_threads).register()
+    DeepEmbeddingHandlers(bus, model, KvVectorCache(bucket), settings.embedder_deep_threads).register()
     started = DeepModelStarted(model=model.fingerprint, start=uuid4().hex)
     await bus.publish(started, lane=Lane.BULK)
 

@@ -31,7 +31,7 @@ WRITES_AT_ONCE = 4
 log = logging.getLogger(__name__)
 
 
-class DeepHandlers:
+class DeepVectorHandlers:
     """Consumes events after which vectors may be missing, and the vectors themselves."""
 
     def __init__(self, bus: Bus, reader: Reader, writer: Writer) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names
 from prism_contracts.records import Component, Layer, Repository
-from prism_indexer.deep_handlers import DeepHandlers
+from prism_indexer.deep_handlers import DeepVectorHandlers
 from prism_indexer.handlers import IndexerHandlers
 from prism_indexer.settings import IndexerSettings
 from prism_runtime.process import run
@@ -28,7 +28,7 @@ async def serve() -> None:
     writer = Writer(qdrant)
     handlers = IndexerHandlers(bus, writer, settings)
     handlers.register()
-    deep = DeepHandlers(bus, Reader(qdrant), writer)
+    deep = DeepVectorHandlers(bus, Reader(qdrant), writer)
     if settings.deep_enabled:
         deep.register()
 

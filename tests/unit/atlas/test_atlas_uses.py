@@ -93,7 +93,7 @@ def test_graph_and_files_give_the_same_references(texts, documents):
     files = [source(path, texts[path]) for path in sorted(texts)]
     for file in files:
         for symbol in file.symbols:
-            definition = edges_module.Definition(file, symbol)
+            definition = edges_module.DefinedSymbol(file, symbol)
             every = edges_module.Uses([definition], files, Program(occurrences)).edges()
             found = by_graph(graph, file.path, symbol.qualified_name, symbol.name_line)
             assert [(one.file_path, one.line, one.group, one.edge, one.status, one.strategy) for one in found.entries] == [

@@ -86,7 +86,7 @@ def test_services(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any], problem: str, level: Level
 ):
     monkeypatch.setattr(probes, "ask_all", lambda questions: dict.fromkeys(questions, problem))
-    monkeypatch.setattr(probes, "question_for", lambda *_: None)
+    monkeypatch.setattr(probes, "probe_for", lambda *_: None)
     data = DataDir(tmp_path)
     data.create()
     write_json(data.supervisor_file, {"pid": 1, "state": "ready", "services": {"chunker": facts}})

@@ -9,9 +9,9 @@ from overlay_server import refusal, refused
 
 from prism_cli.exits import CommandError, Exit
 from prism_cli.index import command
-from prism_cli.index.command import PROBLEMS_SHOWN, Follower, Outcome, Wish, problem_lines, summary
+from prism_cli.index.command import PROBLEMS_SHOWN, Follower, ImportOutcome, Wish, problem_lines, summary
 from prism_cli.index.progress import IndexProgress, settled, waiting_by_service
-from prism_cli.index.upload import Layer
+from prism_cli.index.upload import UploadTarget
 from prism_cli.terminal import err
 from prism_contracts.errors import ErrorCode
 from prism_contracts.records import FileProblem, JobState
@@ -28,26 +28,28 @@ from prism_contracts.records import FileProblem, JobState
     ],
 )
 def test_exit_codes(state: JobState, exit_code: Exit):
-    assert Outcome(make_job(state), 1.0).exit_code is exit_code
+    assert ImportOutcome(make_job(state), 1.0).exit_code is exit_code
 
 
 def test_nothing_changed_is_printed_only_if_true():
     assert "nothing changed" in summary(
-        Outcome(make_job(JobState.COMPLETE, seen=9, unchanged=8, skipped=1), 1.0)
+        ImportOutcome(make_job(JobState.COMPLETE, seen=9, unchanged=8, skipped=1), 1.0)
     )
     for counts in ({"indexed": 1}, {"removed": 1}, {"failed": 1}):
-        assert not Outcome(make_job(JobState.COMPLETE, **counts), 1.0).is_unchanged
-    assert not Outcome(make_job(JobState.INDEXING), 1.0).is_unchanged
+        assert not ImportOutcome(make_job(JobState.COMPLETE, **counts), 1.0).is_unchanged
+    assert not ImportOutcome(make_job(JobState.INDEXING), 1.0).is_unchanged
 
 
 def test_the_summary_has_the_counts():
-    text = summary(Outcome(make_job(JobState.COMPLETE_WITH_ERRORS, seen=1003, indexed=1000, failed=3), 2.0))
+    text = summary(
+        ImportOutcome(make_job(JobState.COMPLETE_WITH_ERRORS, seen=1003, indexed=1000, failed=3), 2.0)
+    )
     assert "owner/name: complete_with_errors: 1,003 files: 1,000 indexed, 3 failed" in text
     assert "500 files/s" in text
 
 
 def test_unfinished_job_is_named():
-    assert "job j1" in summary(Outcome(make_job(JobState.INDEXING), 1.0))
+    assert "job j1" in summary(ImportOutcome(make_job(JobState.INDEXING), 1.0))
 
 
 def test_many_problems_are_counted_by_kind():
@@ -106,7 +108,7 @@ async def layers_asked(repo: Repo, server: Server, ref: str) -> list[str]:
             follower = Follower(prism, progress)
             progress.reading()
             try:
-                await command._upload(prism, snapshot, Layer("acme/app", ref), follower)
+                await command._upload(prism, snapshot, UploadTarget("acme/app", ref), follower)
             finally:
                 follower.rest()
     opened = [request for request in server.requests if request.url.path.endswith("/snapshots")]

@@ -10,7 +10,7 @@ from cli_server import Server, job_json, make_job
 
 from prism_cli.exits import CommandError
 from prism_cli.index import upload as upload_module
-from prism_cli.index.upload import Layer, Upload, upload
+from prism_cli.index.upload import Upload, UploadTarget, upload
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Job
 from prism_contracts.rpc.imports import SnapshotFile
@@ -78,7 +78,7 @@ def snapshot_of(folder: Folder, **announced: bytes) -> Snapshot:
 async def send(server: Server, recorder: Recorder, snapshot: Snapshot) -> Upload:
     server.answers = [recorder.handle]
     async with server.prism() as prism:
-        return await upload(prism, snapshot, Layer("owner/name"), Silent())
+        return await upload(prism, snapshot, UploadTarget("owner/name"), Silent())
 
 
 async def test_uploaded_files_arrive(server: Server, monkeypatch: pytest.MonkeyPatch):
@@ -144,5 +144,5 @@ async def test_a_refused_pack_is_one_plain_error(server: Server):
     server.answers = [recorder.handle, refusal]
     async with server.prism() as prism:
         with pytest.raises(CommandError) as caught:
-            await upload(prism, snapshot_of(Folder(a=b"a"), a=b"a"), Layer("o/n"), Silent())
+            await upload(prism, snapshot_of(Folder(a=b"a"), a=b"a"), UploadTarget("o/n"), Silent())
     assert caught.value.code == "payload_too_large"

@@ -1,12 +1,12 @@
 import pytest
 
-from prism_cli.stack.watchdog import PROBE_EVERY_S, Limits, Settings, Watch
+from prism_cli.stack.watchdog import PROBE_EVERY_S, Limits, ProcessWatch, Settings
 
 LIMITS = Limits(silent_s_max=25.0, unready_s_max=180.0)
 
 
-def ready_watch() -> Watch:
-    watch = Watch(LIMITS, 0.0)
+def ready_watch() -> ProcessWatch:
+    watch = ProcessWatch(LIMITS, 0.0)
     watch.asked(0.0)
     watch.answered(0.0, is_ready=True)
     return watch
@@ -52,7 +52,7 @@ def test_a_process_that_remains_unready_is_replaced():
 
 
 def test_a_process_that_never_gets_ready_is_replaced():
-    assert Watch(LIMITS, 0.0).complaint(180.0, has_needs=True) == "not ready for 180 s"
+    assert ProcessWatch(LIMITS, 0.0).complaint(180.0, has_needs=True) == "not ready for 180 s"
 
 
 def test_waiting_for_another_process_is_not_blamed():

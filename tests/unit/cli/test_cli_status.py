@@ -61,7 +61,7 @@ SERVER = {
 
 @pytest.fixture(autouse=True)
 def chunker_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probes, "question_for", lambda *_: None)
+    monkeypatch.setattr(probes, "probe_for", lambda *_: None)
     monkeypatch.setattr(probes, "ask_all", lambda questions: dict.fromkeys(questions, ""))
 
 

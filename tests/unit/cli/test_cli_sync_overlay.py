@@ -8,8 +8,8 @@ from overlay_server import REPO, URL, OverlayServer, Served, away
 
 from prism_cli.exits import CommandError
 from prism_cli.stack.layout import data_dir
-from prism_cli.sync.memory import Memory
-from prism_cli.sync.overlay import Overlay
+from prism_cli.sync.memory import RememberedOverlay
+from prism_cli.sync.overlay import CheckoutOverlay
 from prism_contracts.errors import ErrorCode
 from prism_contracts.rpc.imports import EDIT_FILES_MAX
 from prism_source.checkout import Checkout
@@ -22,10 +22,12 @@ FOLLOW = "GET /jobs/j1"
 
 
 @pytest.fixture
-async def overlay(repo: Repo, overlays: OverlayServer) -> AsyncIterator[Overlay]:
+async def overlay(repo: Repo, overlays: OverlayServer) -> AsyncIterator[CheckoutOverlay]:
     with Checkout(repo.folder) as checkout:
         async with overlays.prism() as prism:
-            yield Overlay(prism, checkout, REPO, Memory(data_dir(), URL, checkout.root), TTL_S)
+            yield CheckoutOverlay(
+                prism, checkout, REPO, RememberedOverlay(data_dir(), URL, checkout.root), TTL_S
+            )
 
 
 async def test_uncommitted_changes_become_an_overlay_of_the_base(repo, overlays, overlay):
@@ -131,8 +133,8 @@ async def test_the_next_run_uses_the_same_overlay(repo, overlays, overlay):
     await overlay.sync()
     with Checkout(repo.folder) as checkout:
         async with overlays.prism() as prism:
-            memory = Memory(data_dir(), URL, checkout.root)
-            next_run = Overlay(prism, checkout, REPO, memory, TTL_S)
+            memory = RememberedOverlay(data_dir(), URL, checkout.root)
+            next_run = CheckoutOverlay(prism, checkout, REPO, memory, TTL_S)
             assert (await next_run.sync()).handle == "ov-1"
             assert await next_run.close()
             assert overlays.overlays == {}

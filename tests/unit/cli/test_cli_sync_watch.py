@@ -12,8 +12,8 @@ from rich.console import Console
 from prism_cli.exits import CommandError
 from prism_cli.stack.layout import data_dir
 from prism_cli.sync.display import StatusLine
-from prism_cli.sync.memory import Memory
-from prism_cli.sync.overlay import Overlay
+from prism_cli.sync.memory import RememberedOverlay
+from prism_cli.sync.overlay import CheckoutOverlay
 from prism_cli.sync.saves import Saves
 from prism_cli.sync.watch import TTL_S, Watch
 from prism_contracts.errors import ErrorCode, PrismError
@@ -49,7 +49,9 @@ async def watched(repo: Repo, overlays: OverlayServer) -> AsyncIterator[Watched]
         StatusLine(Console(file=output, width=500)) as line,
     ):
         async with overlays.prism() as prism:
-            overlay = Overlay(prism, checkout, REPO, Memory(data_dir(), URL, checkout.root), TTL_S)
+            overlay = CheckoutOverlay(
+                prism, checkout, REPO, RememberedOverlay(data_dir(), URL, checkout.root), TTL_S
+            )
             watching = Watched(Watch(overlay, saves, line, checkout.root), output, overlays)
             try:
                 yield watching

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import LayerState, Repository
-from prism_gateway.webhooks.payloads import Event, Provider, Push, Remote, read_hook
+from prism_gateway.webhooks.payloads import Provider, Push, Remote, WebhookEvent, read_hook
 from prism_gateway.webhooks.receiver import is_behind, named_by, why_nothing
 from prism_gateway.webhooks.signatures import is_signed
 
@@ -78,7 +78,7 @@ def test_a_push_of_github_is_parsed():
     hook = read(GITHUB, GITHUB_PUSH)
     assert hook == (
         Provider.GITHUB,
-        Event.PUSH,
+        WebhookEvent.PUSH,
         GITHUB["x-github-delivery"],
         REMOTE,
         Push("refs/heads/main", COMMIT),
@@ -89,7 +89,7 @@ def test_a_push_of_gitea_is_not_taken_for_githubs():
     hook = read(GITEA, GITHUB_PUSH)
     assert (hook.provider, hook.event, hook.delivery) == (
         Provider.GITEA,
-        Event.PUSH,
+        WebhookEvent.PUSH,
         GITEA["x-gitea-delivery"],
     )
 
@@ -98,7 +98,7 @@ def test_a_push_of_gitlab_is_parsed():
     hook = read(GITLAB, GITLAB_PUSH)
     assert (hook.provider, hook.event, hook.push) == (
         Provider.GITLAB,
-        Event.PUSH,
+        WebhookEvent.PUSH,
         Push("refs/heads/main", COMMIT),
     )
     assert hook.remote.full_name == "acme/group/app"
@@ -121,7 +121,10 @@ def test_a_push_of_gitlab_is_parsed():
 def test_a_pull_request_is_a_ref_of_its_own(headers, action, commit):
     event = headers | {"x-github-event": "pull_request"}
     hook = read(event, GITHUB_PUSH | PULL | {"action": action})
-    assert (hook.event, hook.push) == (Event.PULL_REQUEST, Push("refs/pull/12/head", commit, "pull/12"))
+    assert (hook.event, hook.push) == (
+        WebhookEvent.PULL_REQUEST,
+        Push("refs/pull/12/head", commit, "pull/12"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,14 +136,14 @@ def test_a_merge_request_of_gitlab_is_parsed(action, commit):
     payload = {"object_kind": "merge_request", "object_attributes": attributes}
     hook = read(GITLAB, GITLAB_PUSH | payload)
     assert (hook.event, hook.push) == (
-        Event.PULL_REQUEST, Push("refs/merge-requests/12/head", commit, "pull/12"),
+        WebhookEvent.PULL_REQUEST, Push("refs/merge-requests/12/head", commit, "pull/12"),
     )  # fmt: skip
 
 
 def test_system_hooks_of_gitlab_are_parsed():
     system = {key: value for key, value in GITLAB_PUSH.items() if key != "object_kind"}
-    assert read(GITLAB | {"x-gitlab-event": "System Hook"}, system).event is Event.PUSH
-    assert read(GITLAB, {"event_name": "user_create"}).event is Event.OTHER
+    assert read(GITLAB | {"x-gitlab-event": "System Hook"}, system).event is WebhookEvent.PUSH
+    assert read(GITLAB, {"event_name": "user_create"}).event is WebhookEvent.OTHER
 
 
 def test_a_form_equals_the_json_body():
@@ -179,7 +182,7 @@ def test_ignored_events_have_a_reason(event, changes, reason):
 
 def test_the_ping_of_an_organisation_names_no_repository():
     hook = read(GITHUB | {"x-github-event": "ping"}, {"zen": "Keep it logically awesome.", "hook_id": 1})
-    assert (hook.event, hook.remote) == (Event.PING, Remote())
+    assert (hook.event, hook.remote) == (WebhookEvent.PING, Remote())
 
 
 @pytest.mark.parametrize(
@@ -220,7 +223,7 @@ def test_random_bodies_are_refused_or_ignored(body):
     for headers in (GITHUB, GITLAB, GITEA, GITHUB | {"content-type": "application/x-www-form-urlencoded"}):
         with contextlib.suppress(PrismError):
             # Any JSON object is an event of GitLab's, and none that Prism handles.
-            assert read_hook(headers, body).event is Event.OTHER
+            assert read_hook(headers, body).event is WebhookEvent.OTHER
 
 
 # GitHub's own example: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries

@@ -24,7 +24,7 @@ from prism_indexer.core.points import (
 from prism_indexer.handlers import Work, _rounds
 from prism_runtime.packing import pack_bindings, pack_references, unpack_symbols
 from prism_runtime.vectors import to_message
-from prism_search.core.outline import Definition, Outline
+from prism_search.core.outline import Outline, OutlineEntry
 from prism_search.core.retrieval.candidates import Candidate, ChunkHit, locate_chunks
 from prism_store.grams import write_signature
 from prism_store.points import FilePoint
@@ -122,9 +122,9 @@ def test_the_chunks_of_a_file_are_exactly_these_points():
 def test_search_reads_the_definitions_that_the_indexer_writes():
     written = indexed_point(embedded()).payload["definitions"]
     assert Outline(written).definitions() == (
-        Definition("T", "class", 1, 3, "Route"),
-        Definition("F", "method", 2, 3, "Route.stop"),
-        Definition("V", "constant", 4, 4, "MAX"),
+        OutlineEntry("T", "class", 1, 3, "Route"),
+        OutlineEntry("F", "method", 2, 3, "Route.stop"),
+        OutlineEntry("V", "constant", 4, 4, "MAX"),
     )
     strange = SYMBOLS[0].model_copy(update={"qualified_name": "a\tb\nc"})
     written = indexed_point(embedded(symbols=(strange,))).payload["definitions"]

@@ -3,7 +3,7 @@
 import re
 
 from prism_chunker.core import chunk_file
-from prism_search.core.documents import ABOUT_WORK, Lines, head, headings, opening, sections_about
+from prism_search.core.documents import ABOUT_WORK, LineRange, head, headings, opening, sections_about
 
 TEXT = """# Parcels
 
@@ -43,7 +43,7 @@ def test_of_many_headings_the_upper_ones_are_told() -> None:
 
 
 def test_sections_are_chosen_by_heading_and_hold_what_is_below() -> None:
-    assert sections_about(SYMBOLS, ABOUT_WORK) == [Lines(9, 16), Lines(17, 19)]
+    assert sections_about(SYMBOLS, ABOUT_WORK) == [LineRange(9, 16), LineRange(17, 19)]
 
 
 def test_the_title_is_no_section() -> None:
@@ -51,15 +51,15 @@ def test_the_title_is_no_section() -> None:
 
 
 def test_the_head_is_what_fits_without_empty_lines_at_its_end() -> None:
-    assert head(LINES, 30) == Lines(1, 1)
-    assert head(LINES, 36) == Lines(1, 3)
-    assert head(LINES, 10_000, Lines(9, 16)) == Lines(9, 15)
+    assert head(LINES, 30) == LineRange(1, 1)
+    assert head(LINES, 36) == LineRange(1, 3)
+    assert head(LINES, 10_000, LineRange(9, 16)) == LineRange(9, 15)
 
 
 def test_a_line_that_is_longer_than_all_that_fits_is_still_the_head() -> None:
-    assert head(["x" * 1_000_000], 100) == Lines(1, 1)
+    assert head(["x" * 1_000_000], 100) == LineRange(1, 1)
 
 
 def test_the_opening_goes_to_the_first_heading_with_text_above_it() -> None:
-    assert opening(LINES, SYMBOLS) == Lines(1, 4)
-    assert opening(["one", "two"], ()) == Lines(1, 2)
+    assert opening(LINES, SYMBOLS) == LineRange(1, 4)
+    assert opening(["one", "two"], ()) == LineRange(1, 2)

@@ -4,7 +4,7 @@ import pytest
 
 from prism_chunker.core import chunk_file
 from prism_contracts.rpc.guidance import Verdict
-from prism_search.core.existing import CodeFile, Intent, find_existing, read_intent
+from prism_search.core.existing import CodeFile, PlannedCode, find_existing, read_intent
 from prism_search.core.matching import Question
 from prism_search.core.query import parse_query
 
@@ -64,7 +64,7 @@ def test_a_signature_is_its_name_and_its_parameters(text, name, parameters) -> N
     ],
 )
 def test_words_stay_as_they_are(text) -> None:
-    assert read_intent(text) == Intent(text, frozenset())
+    assert read_intent(text) == PlannedCode(text, frozenset())
 
 
 def test_what_is_told_by_name_and_docstring_is_likely() -> None:

@@ -1,5 +1,5 @@
 from prism_search.core.matching import Question
-from prism_search.core.outline import Definition, Outline
+from prism_search.core.outline import Outline, OutlineEntry
 from prism_search.core.passages import OPENING_LINES, RANGE_LINES_MAX, Range, best_range, further_ranges
 from prism_search.core.query import parse_query
 from prism_search.core.retrieval.candidates import Candidate, ChunkHit
@@ -10,7 +10,7 @@ def ask(text: str) -> Question:
     return Question(query, dict.fromkeys(query.stems, 1.0))
 
 
-def file(path: str = "src/a.py", definitions: tuple[Definition, ...] = (), **fields) -> Candidate:
+def file(path: str = "src/a.py", definitions: tuple[OutlineEntry, ...] = (), **fields) -> Candidate:
     lines = ("\t".join((d.group, d.kind, str(d.start), str(d.end), d.qualified_name)) for d in definitions)
     known = {"language": "python", "outline": Outline("\n".join(lines)), "touched": definitions}
     return Candidate(file=path, repo="r", path=path, generation="g", **known | fields)
@@ -20,8 +20,8 @@ def chunk(score: float, start: int, end: int, symbol: str = "", kind: str = "") 
     return ChunkHit(f"c{start}", score, start, end, symbol, kind)
 
 
-def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> Definition:
-    return Definition(group, "function", start, end, name)
+def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> OutlineEntry:
+    return OutlineEntry(group, "function", start, end, name)
 
 
 def test_the_definition_of_a_named_symbol_is_shown_first():

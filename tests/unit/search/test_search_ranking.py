@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from prism_search.core import signals
 from prism_search.core.matching import Question
-from prism_search.core.outline import Definition, Outline, parse_definitions
+from prism_search.core.outline import Outline, OutlineEntry, parse_definitions
 from prism_search.core.query import parse_query
 from prism_search.core.retrieval.candidates import Candidate, ChunkHit
 from prism_search.core.retrieval.fuse import LEG_WEIGHTS, RRF_K, fuse
@@ -21,7 +21,7 @@ def ask(text: str, **rarity: float) -> Question:
     return Question(query, dict.fromkeys(query.stems, 1.0) | rarity)
 
 
-def file(path: str = "src/a.py", definitions: tuple[Definition, ...] = (), **fields) -> Candidate:
+def file(path: str = "src/a.py", definitions: tuple[OutlineEntry, ...] = (), **fields) -> Candidate:
     lines = ("\t".join((d.group, d.kind, str(d.start), str(d.end), d.qualified_name)) for d in definitions)
     known = {"language": "python", "outline": Outline("\n".join(lines)), "touched": definitions}
     return Candidate(file=path, repo="r", path=path, generation="g", **known | fields)
@@ -31,8 +31,8 @@ def chunk(score_: float, start: int = 1, end: int = 2, symbol: str = "") -> Chun
     return ChunkHit(f"c{start}", score_, start, end, symbol, "")
 
 
-def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> Definition:
-    return Definition(group, "function", start, end, name)
+def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> OutlineEntry:
+    return OutlineEntry(group, "function", start, end, name)
 
 
 # Fusion

@@ -11,7 +11,7 @@ from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_resolver.modules import Certainty, File, imports
 from prism_search.core.references import edges as edges_module
 from prism_search.core.references import text as text_module
-from prism_search.core.references.edges import Definition, SourceFile
+from prism_search.core.references.edges import DefinedSymbol, SourceFile
 
 REPO = "parcels"
 
@@ -22,7 +22,7 @@ def sources(files: dict[str, str]) -> list[SourceFile]:
 
 def edges(files: list[SourceFile], name: str, path: str = ""):
     homes = [
-        Definition(file, symbol)
+        DefinedSymbol(file, symbol)
         for file in files
         for symbol in file.symbols
         if symbol.qualified_name == name and path in ("", file.path)

@@ -8,8 +8,8 @@ chunk.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from prism_chunker.core.lines import Lines
-from prism_chunker.core.model import Cut, Outline
+from prism_chunker.core.lines import TextRows
+from prism_chunker.core.model import Cut, ParsedFile
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Chunk, Symbol
 
 CHUNK_CHARS_MAX = 3_000
@@ -18,7 +18,7 @@ CHUNK_CHARS_TARGET = 2_000
 CHUNK_CHARS_MIN = 400
 
 
-def make_chunks(lines: Lines, outline: Outline) -> tuple[Chunk, ...]:
+def make_chunks(lines: TextRows, outline: ParsedFile) -> tuple[Chunk, ...]:
     """Returns the chunks of the file, each with its symbol."""
     owner = _Owners(outline.symbols)
     return tuple(
@@ -27,7 +27,7 @@ def make_chunks(lines: Lines, outline: Outline) -> tuple[Chunk, ...]:
     )
 
 
-def _chunk(ordinal: int, first: int, end: int, lines: Lines, owner: "_Owners") -> Chunk:
+def _chunk(ordinal: int, first: int, end: int, lines: TextRows, owner: "_Owners") -> Chunk:
     symbol = owner.of(*_trimmed(first, end, lines))
     return Chunk(
         ordinal=ordinal,
@@ -39,7 +39,7 @@ def _chunk(ordinal: int, first: int, end: int, lines: Lines, owner: "_Owners") -
     )
 
 
-def _trimmed(first: int, end: int, lines: Lines) -> tuple[int, int]:
+def _trimmed(first: int, end: int, lines: TextRows) -> tuple[int, int]:
     """Returns the lines (1-based, inclusive) without the blank rows at both ends."""
     while first < end - 1 and lines.is_blank(first):
         first += 1
@@ -87,7 +87,7 @@ def _enclosing(symbols: list[Symbol]) -> list[int]:
     return outer
 
 
-def _ranges(lines: Lines, cuts: list[Cut]) -> Iterator[tuple[int, int]]:
+def _ranges(lines: TextRows, cuts: list[Cut]) -> Iterator[tuple[int, int]]:
     """Returns half-open ranges of rows, one per chunk."""
     rows = [cut.row for cut in cuts]
     first = 0
@@ -99,7 +99,7 @@ def _ranges(lines: Lines, cuts: list[Cut]) -> Iterator[tuple[int, int]]:
         first = end
 
 
-def _limit(lines: Lines, first: int) -> int:
+def _limit(lines: TextRows, first: int) -> int:
     """Returns the last row before which a chunk that begins at `first` may end, at least one row later."""
     by_size = bisect_right(lines.offsets, lines.offsets[first] + CHUNK_CHARS_MAX) - 1
     return max(first + 1, min(by_size, first + CHUNK_LINES_MAX, lines.count))
@@ -110,7 +110,7 @@ def _depth_at(cuts: list[Cut], rows: list[int], row: int) -> int:
     return cuts[index].depth if index >= 0 else 0
 
 
-def _end(lines: Lines, first: int, limit: int, depth: int, window: list[Cut]) -> int:
+def _end(lines: TextRows, first: int, limit: int, depth: int, window: list[Cut]) -> int:
     leaving = next((c.row for c in window if c.depth < depth and _is_big(lines, first, c.row)), None)
     if leaving is not None:
         limit = leaving
@@ -121,18 +121,18 @@ def _end(lines: Lines, first: int, limit: int, depth: int, window: list[Cut]) ->
     return _nearest_to_target(lines, first, ends) if ends else _quiet_row(lines, first, limit)
 
 
-def _is_big(lines: Lines, first: int, end: int) -> bool:
+def _is_big(lines: TextRows, first: int, end: int) -> bool:
     return lines.size(first, end) >= CHUNK_CHARS_MIN
 
 
-def _shallowest(lines: Lines, first: int, window: list[Cut]) -> list[int]:
+def _shallowest(lines: TextRows, first: int, window: list[Cut]) -> list[int]:
     """Returns the rows of the shallowest cuts that leave a chunk of the minimum size, if any."""
     useful = [cut for cut in window if _is_big(lines, first, cut.row)] or window
     depth = min((cut.depth for cut in useful), default=0)
     return [cut.row for cut in useful if cut.depth == depth]
 
 
-def _nearest_to_target(lines: Lines, first: int, ends: list[int]) -> int:
+def _nearest_to_target(lines: TextRows, first: int, ends: list[int]) -> int:
     """Returns the last end within the target size, or the first beyond it if the rest would be too small."""
     within = [end for end in ends if lines.size(first, end) <= CHUNK_CHARS_TARGET]
     beyond = ends[len(within) :]
@@ -141,7 +141,7 @@ def _nearest_to_target(lines: Lines, first: int, ends: list[int]) -> int:
     return beyond[0]
 
 
-def _quiet_row(lines: Lines, first: int, limit: int) -> int:
+def _quiet_row(lines: TextRows, first: int, limit: int) -> int:
     """Returns where to cut rows without syntax: after a blank row if there is one, else before the least
     indented.
     """
@@ -149,7 +149,7 @@ def _quiet_row(lines: Lines, first: int, limit: int) -> int:
     return max(range(half, limit + 1), key=lambda row: _quietness(lines, row), default=limit)
 
 
-def _quietness(lines: Lines, row: int) -> tuple[bool, int, int]:
+def _quietness(lines: TextRows, row: int) -> tuple[bool, int, int]:
     if row == lines.count:
         return True, 1, row
     text = lines[row]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from prism_chunker.core.lines import Lines
+from prism_chunker.core.lines import TextRows
 from prism_chunker.core.parse import Syntax
 
 DOCSTRING_CHARS_MAX = 500
@@ -25,7 +25,7 @@ _QUOTES_MAX = 3
 class Leads:
     """Comments and attributes on rows of their own, by last row."""
 
-    def __init__(self, syntax: Syntax, lines: Lines) -> None:
+    def __init__(self, syntax: Syntax, lines: TextRows) -> None:
         self._lines = lines
         self._above: dict[int, tuple[int, bool]] = {}
         self._tops: dict[int, int] = {}

@@ -14,8 +14,8 @@ import msgspec
 
 from prism_chunker.core import syntax
 from prism_chunker.core.languages.table import LANGUAGES, Language
-from prism_chunker.core.lines import Lines
-from prism_chunker.core.model import Budget, Cut, Outline
+from prism_chunker.core.lines import TextRows
+from prism_chunker.core.model import Budget, Cut, ParsedFile
 from prism_contracts.code import Binding, Reference
 
 Placed = TypeVar("Placed", Reference, Binding)
@@ -28,14 +28,14 @@ _NOT_CODE = re.compile(r"\btype\s*=\s*[\"']?(?:application/(?:ld\+)?json|text/(?
 _TYPESCRIPT = re.compile(r"\blang\s*=\s*[\"']?tsx?\b")
 
 
-def read(language: Language, lines: Lines, budget: Budget) -> Outline:
+def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     """The outlines of a document's scripts, combined."""
-    whole = Outline("ok")
+    whole = ParsedFile("ok")
     pattern = _FRONT_MATTER if language.id == "astro" else _SCRIPT
     for found in list(pattern.finditer(lines.text))[:SCRIPTS_MAX]:
         if not _NOT_CODE.search(found.group(1)):
             inner = _script_language(language, found.group(1))
-            part = syntax.read(inner, Lines(found.group(2)), budget)
+            part = syntax.read(inner, TextRows(found.group(2)), budget)
             whole = _joined(whole, part, bisect_right(lines.offsets, found.start(2)) - 1)
     return whole
 
@@ -45,7 +45,7 @@ def _script_language(language: Language, attributes: str) -> Language:
     return LANGUAGES["typescript" if is_typescript else "javascript"]
 
 
-def _joined(whole: Outline, part: Outline, row: int) -> Outline:
+def _joined(whole: ParsedFile, part: ParsedFile, row: int) -> ParsedFile:
     """Merge the outline of a script that begins in `row` into the document's."""
     count = len(whole.symbols)
     symbols = [

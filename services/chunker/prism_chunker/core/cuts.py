@@ -10,14 +10,14 @@ from tree_sitter import Node
 
 from prism_chunker.core.chunks import CHUNK_CHARS_MAX, CHUNK_LINES_MAX
 from prism_chunker.core.comments import Leads
-from prism_chunker.core.lines import Lines
+from prism_chunker.core.lines import TextRows
 from prism_chunker.core.model import Cut
 from prism_chunker.core.parse import Syntax
 
 DEPTH_MAX = 60
 
 
-def find_cuts(syntax: Syntax, lines: Lines, leads: Leads, nodes_max: int) -> list[Cut]:
+def find_cuts(syntax: Syntax, lines: TextRows, leads: Leads, nodes_max: int) -> list[Cut]:
     """Returns cuts in ascending order of rows, at most one per row."""
     cuts: list[Cut] = []
     last = 0
@@ -29,7 +29,7 @@ def find_cuts(syntax: Syntax, lines: Lines, leads: Leads, nodes_max: int) -> lis
     return cuts
 
 
-def _big_and_between(syntax: Syntax, lines: Lines, nodes_max: int) -> Iterator[tuple[Node, int]]:
+def _big_and_between(syntax: Syntax, lines: TextRows, nodes_max: int) -> Iterator[tuple[Node, int]]:
     """Yields the nodes from the root down, in source order; descends only into nodes too big for a chunk."""
     pending = [(syntax.root, 0)]
     seen = 0
@@ -41,7 +41,7 @@ def _big_and_between(syntax: Syntax, lines: Lines, nodes_max: int) -> Iterator[t
             pending += [(child, depth + 1) for child in reversed(syntax.children(node))]
 
 
-def _is_too_big(node: Node, lines: Lines) -> bool:
+def _is_too_big(node: Node, lines: TextRows) -> bool:
     first, last = node.start_point[0], node.end_point[0]
     if last - first >= CHUNK_LINES_MAX:
         return True

@@ -25,7 +25,7 @@ _OPERATOR = re.compile(r"(.*)::(operator\b.*)", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Definition:
+class MatchedDefinition:
     """A definition as the query matched it. A scope (`kind` None) names its contents and is not a symbol."""
 
     name: str
@@ -43,11 +43,11 @@ class Definition:
     bodiless: bool = False  # declared here and defined elsewhere
 
 
-def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
+def find_definitions(syntax: Syntax, *, clauses: bool) -> list[MatchedDefinition]:
     """Returns definitions in order of appearance, outer before inner. `clauses`: merge
     equations of one name.
     """
-    found: dict[int, Definition] = {}
+    found: dict[int, MatchedDefinition] = {}
     for captures in syntax.matches_with("name", "path"):
         name = (captures.get("name") or captures["path"])[0]
         definition = found.get(name.start_byte)
@@ -60,16 +60,16 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[Definition]:
     return _with_clauses_joined(ordered) if clauses else ordered
 
 
-def _mark_exported(definitions: list[Definition], syntax: Syntax) -> None:
+def _mark_exported(definitions: list[MatchedDefinition], syntax: Syntax) -> None:
     """Mark the names that the file lists as its exports: `export { open }`, `__all__ = ["open"]`."""
     exported = {_text(captures["export"][0], syntax.source) for captures in syntax.matches_with("export")}
     for definition in definitions:
         definition.exported = definition.exported or definition.name in exported
 
 
-def _with_clauses_joined(definitions: list[Definition]) -> list[Definition]:
-    joined: list[Definition] = []
-    latest: dict[tuple[str, SymbolKind | None], Definition] = {}
+def _with_clauses_joined(definitions: list[MatchedDefinition]) -> list[MatchedDefinition]:
+    joined: list[MatchedDefinition] = []
+    latest: dict[tuple[str, SymbolKind | None], MatchedDefinition] = {}
     for definition in definitions:
         known = latest.get((definition.name, definition.kind))
         if (
@@ -84,13 +84,13 @@ def _with_clauses_joined(definitions: list[Definition]) -> list[Definition]:
     return joined
 
 
-def _definition(captures: Captures, name_node: Node, source: bytes) -> Definition:
+def _definition(captures: Captures, name_node: Node, source: bytes) -> MatchedDefinition:
     key = next((key for key in captures if key in _KINDS), "scope")
     node = captures[key][0]
     name, owner = _names(captures, name_node, source)
     first, last = _rows(node)
     body = node.child_by_field_name("body")
-    return Definition(
+    return MatchedDefinition(
         name=name,
         owner=owner,
         kind=_KINDS.get(key),
@@ -142,7 +142,7 @@ def _rows(node: Node) -> tuple[int, int]:
     return first, last - (column == 0 and last > first)
 
 
-def _add(captures: Captures, definition: Definition) -> None:
+def _add(captures: Captures, definition: MatchedDefinition) -> None:
     """Add what a pattern captures about a definition besides its name and kind."""
     if "outer" in captures:
         first, last = _rows(captures["outer"][0])

@@ -6,8 +6,8 @@ from prism_chunker.core import components, headings, syntax
 from prism_chunker.core.chunks import make_chunks
 from prism_chunker.core.detect import detect_language
 from prism_chunker.core.languages.table import LANGUAGES, Language, Reader
-from prism_chunker.core.lines import Lines
-from prism_chunker.core.model import Budget, Outline, Parsed
+from prism_chunker.core.lines import TextRows
+from prism_chunker.core.model import Budget, Parsed, ParsedFile
 
 # A file with a longer average line is minified or data: its syntax is of no use.
 MEAN_LINE_CHARS_MAX = 300
@@ -15,7 +15,7 @@ MINIFIED_CHARS_MIN = 10_000
 
 DEFAULT_BUDGET = Budget()
 
-READERS: dict[Reader, Callable[[Language, Lines, Budget], Outline]] = {
+READERS: dict[Reader, Callable[[Language, TextRows, Budget], ParsedFile]] = {
     "syntax": syntax.read,
     "markdown": headings.read_markdown,
     "rst": headings.read_rst,
@@ -29,7 +29,7 @@ def chunk_file(
 ) -> Parsed:
     """Chunk a file. Every line is in exactly one chunk, in order; `parse` reports any problem."""
     language = language_override.lower() or detect_language(path, text)
-    lines = Lines(text)
+    lines = TextRows(text)
     outline = _read(LANGUAGES.get(language), lines, budget)
     chunks = make_chunks(lines, outline)
     return Parsed(
@@ -37,19 +37,19 @@ def chunk_file(
     )
 
 
-def _read(language: Language | None, lines: Lines, budget: Budget) -> Outline:
+def _read(language: Language | None, lines: TextRows, budget: Budget) -> ParsedFile:
     if language is None or language.reader == "lines" or _is_minified(lines):
-        return Outline("lines")
+        return ParsedFile("lines")
     if len(lines.text) > budget.size_chars_max:
-        return Outline("too_large")
+        return ParsedFile("too_large")
     try:
         return READERS[language.reader](language, lines, budget)
     except TimeoutError:
-        return Outline("timeout")
+        return ParsedFile("timeout")
     except Exception:  # noqa: BLE001  # the file stays searchable by its lines, whatever a grammar does
-        return Outline("crashed")
+        return ParsedFile("crashed")
 
 
-def _is_minified(lines: Lines) -> bool:
+def _is_minified(lines: TextRows) -> bool:
     size = len(lines.text)
     return size > MINIFIED_CHARS_MIN and size > MEAN_LINE_CHARS_MAX * lines.count

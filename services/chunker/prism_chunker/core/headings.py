@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from prism_chunker.core.languages.table import Language
-from prism_chunker.core.lines import Lines
-from prism_chunker.core.model import Budget, Cut, Outline
+from prism_chunker.core.lines import TextRows
+from prism_chunker.core.model import Budget, Cut, ParsedFile
 from prism_contracts.code import Symbol, SymbolKind
 
 PARAGRAPH_DEPTH = 10
@@ -34,20 +34,20 @@ class Heading(NamedTuple):
     overline_rows: int = 0
 
 
-def read_markdown(_: Language, lines: Lines, budget: Budget) -> Outline:
+def read_markdown(_: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     """Returns the outline of Markdown, with ATX and underlined headings."""
     fenced = _fenced(lines, _FENCE)
     return _outline(lines, list(_markdown_headings(lines, fenced)), fenced, budget)
 
 
-def read_rst(_: Language, lines: Lines, budget: Budget) -> Outline:
+def read_rst(_: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     """Returns the outline of reStructuredText: levels are numbered in the order their underlines first
     appear.
     """
     return _outline(lines, list(_rst_headings(lines)), set(), budget)
 
 
-def read_asciidoc(_: Language, lines: Lines, budget: Budget) -> Outline:
+def read_asciidoc(_: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     """Returns the outline of AsciiDoc, with `==` headings."""
     fenced = _fenced(lines, _ASCIIDOC_FENCE)
     headings = [
@@ -58,7 +58,7 @@ def read_asciidoc(_: Language, lines: Lines, budget: Budget) -> Outline:
     return _outline(lines, headings, fenced, budget)
 
 
-def _fenced(lines: Lines, fence: re.Pattern[str]) -> set[int]:
+def _fenced(lines: TextRows, fence: re.Pattern[str]) -> set[int]:
     """Returns the rows of fenced blocks, including their fences. An open fence reaches to the end."""
     rows: set[int] = set()
     mark = ""
@@ -74,7 +74,7 @@ def _fenced(lines: Lines, fence: re.Pattern[str]) -> set[int]:
     return rows
 
 
-def _markdown_headings(lines: Lines, fenced: set[int]) -> Iterator[Heading]:
+def _markdown_headings(lines: TextRows, fenced: set[int]) -> Iterator[Heading]:
     for row in range(_after_front_matter(lines), lines.count):
         if row in fenced:
             continue
@@ -85,7 +85,7 @@ def _markdown_headings(lines: Lines, fenced: set[int]) -> Iterator[Heading]:
             yield Heading(row - 1, 1 if found.group(1)[0] == "=" else 2, lines[row - 1].strip())
 
 
-def _after_front_matter(lines: Lines) -> int:
+def _after_front_matter(lines: TextRows) -> int:
     if lines.count and lines[0].rstrip() == "---":
         for row in range(1, min(lines.count, 200)):
             if lines[row].rstrip() in {"---", "..."}:
@@ -93,14 +93,14 @@ def _after_front_matter(lines: Lines) -> int:
     return 0
 
 
-def _is_title(lines: Lines, row: int, fenced: set[int]) -> bool:
+def _is_title(lines: TextRows, row: int, fenced: set[int]) -> bool:
     """Whether an underline below `row` makes it a heading: one plain row after a blank one."""
     if row < 0 or row in fenced or lines.is_blank(row) or lines[row].lstrip()[0] in "#>|-*+=":
         return False
     return row == 0 or lines.is_blank(row - 1)
 
 
-def _rst_headings(lines: Lines) -> Iterator[Heading]:
+def _rst_headings(lines: TextRows) -> Iterator[Heading]:
     levels: dict[tuple[str, bool], int] = {}
     for row in range(lines.count - 1):
         title, underline = lines[row].rstrip(), lines[row + 1].rstrip()
@@ -114,16 +114,16 @@ def _rst_headings(lines: Lines) -> Iterator[Heading]:
         )
 
 
-def _opens_rst_title(lines: Lines, row: int) -> bool:
+def _opens_rst_title(lines: TextRows, row: int) -> bool:
     return lines.is_blank(row - 1) or lines[row - 1].rstrip() == lines[row + 1].rstrip()
 
 
-def _outline(lines: Lines, headings: list[Heading], fenced: set[int], budget: Budget) -> Outline:
+def _outline(lines: TextRows, headings: list[Heading], fenced: set[int], budget: Budget) -> ParsedFile:
     headings = headings[: budget.symbols_max]
-    return Outline("ok", _cuts(lines, headings, fenced), _sections(lines, headings))
+    return ParsedFile("ok", _cuts(lines, headings, fenced), _sections(lines, headings))
 
 
-def _cuts(lines: Lines, headings: list[Heading], fenced: set[int]) -> list[Cut]:
+def _cuts(lines: TextRows, headings: list[Heading], fenced: set[int]) -> list[Cut]:
     depths = {heading.row: heading.level for heading in headings}
     for row in range(1, lines.count):
         if row not in depths and lines.is_blank(row - 1) and (row not in fenced or row - 1 not in fenced):
@@ -131,7 +131,7 @@ def _cuts(lines: Lines, headings: list[Heading], fenced: set[int]) -> list[Cut]:
     return [Cut(row, depth) for row, depth in sorted(depths.items())]
 
 
-def _sections(lines: Lines, headings: list[Heading]) -> tuple[Symbol, ...]:
+def _sections(lines: TextRows, headings: list[Heading]) -> tuple[Symbol, ...]:
     symbols: list[Symbol] = []
     path: list[int] = []  # positions of the open headings
     for index, heading in enumerate(headings):
@@ -155,7 +155,7 @@ def _sections(lines: Lines, headings: list[Heading]) -> tuple[Symbol, ...]:
     return tuple(symbols)
 
 
-def _end_row(lines: Lines, headings: list[Heading], index: int) -> int:
+def _end_row(lines: TextRows, headings: list[Heading], index: int) -> int:
     """Returns the row after the section, which is its last line counted from 1."""
     level = headings[index].level
     after = (heading.row for heading in headings[index + 1 :] if heading.level <= level)

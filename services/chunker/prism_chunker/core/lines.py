@@ -3,7 +3,7 @@
 from itertools import accumulate
 
 
-class Lines:
+class TextRows:
     """A text by rows: `offsets[r]` is the first character of row `r`; the last entry is the
     end of the text.
     """

@@ -50,7 +50,7 @@ class Cut(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class ParsedFile:
     """What a reader found in a file: cuts, ascending, at most one per row; symbols, references, bindings."""
 
     parse: ParseState

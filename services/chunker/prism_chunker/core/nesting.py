@@ -5,7 +5,7 @@ Local variables, and definitions past the budget, are dropped here.
 
 from bisect import bisect_right
 
-from prism_chunker.core.definitions import Definition
+from prism_chunker.core.definitions import MatchedDefinition
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.model import Budget
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, SymbolKind
@@ -17,16 +17,16 @@ _NO_NAMES = frozenset({"_", ""})
 class Nesting:
     """The kept definitions, each with its dotted path, its encloser (or scope), and its parent's position."""
 
-    def __init__(self, definitions: list[Definition], language: Language, budget: Budget) -> None:
-        self.kept: list[Definition] = []
+    def __init__(self, definitions: list[MatchedDefinition], language: Language, budget: Budget) -> None:
+        self.kept: list[MatchedDefinition] = []
         self.paths: list[str] = []
-        self.outer: list[Definition | None] = []
+        self.outer: list[MatchedDefinition | None] = []
         self.parents: list[int] = []
         self._language = language
         self._budget = budget
         self._keys = 0
         self._types: dict[str, int] = {}
-        self._stack: list[tuple[Definition, str, int]] = []
+        self._stack: list[tuple[MatchedDefinition, str, int]] = []
         self._starts: list[int] = []
         self._inside: list[int] = []
         for definition in definitions:
@@ -45,7 +45,7 @@ class Nesting:
             end = stack.pop()[0].end
             self._mark(end, stack[-1][2] if stack else -1)
 
-    def _enter(self, definition: Definition) -> None:
+    def _enter(self, definition: MatchedDefinition) -> None:
         self._pop_twin(definition)
         outer, path, index = self._stack[-1] if self._stack else (None, "", -1)
         if self._is_dropped(definition, outer):
@@ -64,7 +64,7 @@ class Nesting:
         self._stack.append((definition, path, index))
         self._mark(definition.start, index)
 
-    def _pop_twin(self, definition: Definition) -> None:
+    def _pop_twin(self, definition: MatchedDefinition) -> None:
         """Two names of one node (`a, b = 1, 2`) are siblings."""
         if (
             self._stack
@@ -73,7 +73,7 @@ class Nesting:
         ):
             self._stack.pop()
 
-    def _is_dropped(self, definition: Definition, outer: Definition | None) -> bool:
+    def _is_dropped(self, definition: MatchedDefinition, outer: MatchedDefinition | None) -> bool:
         if definition.name in _NO_NAMES:
             return True
         if outer is not None and outer.kind in CALLABLE_KINDS and self._is_local(definition):
@@ -82,7 +82,7 @@ class Nesting:
             self._keys += 1
         return self._keys > self._budget.keys_max or len(self.kept) >= self._budget.symbols_max
 
-    def _is_local(self, definition: Definition) -> bool:
+    def _is_local(self, definition: MatchedDefinition) -> bool:
         """Whether it is a value inside a function.
 
         `Cart cart(3);` is a value in C++, though it parses like a function declaration.

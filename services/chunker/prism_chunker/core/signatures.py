@@ -4,7 +4,7 @@ space squeezed.
 
 import re
 
-from prism_chunker.core.definitions import Definition
+from prism_chunker.core.definitions import MatchedDefinition
 from prism_chunker.core.parse import Syntax
 
 SIGNATURE_CHARS_MAX = 300
@@ -38,7 +38,7 @@ def without_comments(syntax: Syntax) -> bytes:
     return b"".join([*pieces, source[behind:]])
 
 
-def signature_of(source: bytes, definition: Definition) -> str:
+def signature_of(source: bytes, definition: MatchedDefinition) -> str:
     """Returns the header of a definition, without the annotations above it. The source has no comments."""
     start, body, end = definition.start, definition.body, definition.end
     begin = _begin(source, start)

@@ -1,7 +1,7 @@
 """Symbols from nested definitions: kinds in context, headers, documentation, parents, visibility."""
 
 from prism_chunker.core.comments import Leads, clean_string
-from prism_chunker.core.definitions import Definition
+from prism_chunker.core.definitions import MatchedDefinition
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Syntax
@@ -39,7 +39,7 @@ def find_symbols(language: Language, syntax: Syntax, nesting: Nesting, leads: Le
     )
 
 
-def _is_bodiless(definition: Definition, language: Language) -> bool:
+def _is_bodiless(definition: MatchedDefinition, language: Language) -> bool:
     is_function = definition.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD)
     return definition.bodiless or (language.c_family and is_function and not definition.body)
 
@@ -67,7 +67,7 @@ def _parents(nesting: Nesting) -> list[int]:
 
 
 def _kind(
-    definition: Definition, nesting: Nesting, index: int, parent: int, language: Language
+    definition: MatchedDefinition, nesting: Nesting, index: int, parent: int, language: Language
 ) -> SymbolKind:
     kind = definition.kind or SymbolKind.FUNCTION
     if kind in CALLABLE_KINDS and definition.name == language.constructor:
@@ -85,15 +85,15 @@ def _kind(
     return kind
 
 
-def _first_row(definition: Definition, outer: Definition | None, leads: Leads) -> int:
+def _first_row(definition: MatchedDefinition, outer: MatchedDefinition | None, leads: Leads) -> int:
     return definition.first_row if _shares_row(definition, outer) else leads.first_row(definition.first_row)
 
 
-def _doc_above(definition: Definition, outer: Definition | None, leads: Leads) -> str:
+def _doc_above(definition: MatchedDefinition, outer: MatchedDefinition | None, leads: Leads) -> str:
     return "" if _shares_row(definition, outer) else leads.text_above(definition.first_row)
 
 
-def _shares_row(definition: Definition, outer: Definition | None) -> bool:
+def _shares_row(definition: MatchedDefinition, outer: MatchedDefinition | None) -> bool:
     """A comment above both belongs to the outer one."""
     return outer is not None and outer.first_row == definition.first_row
 

@@ -8,8 +8,8 @@ from prism_chunker.core.cuts import find_cuts
 from prism_chunker.core.definitions import find_definitions
 from prism_chunker.core.expansions import read_expansions
 from prism_chunker.core.languages.table import Language
-from prism_chunker.core.lines import Lines
-from prism_chunker.core.model import Budget, Outline
+from prism_chunker.core.lines import TextRows
+from prism_chunker.core.model import Budget, ParsedFile
 from prism_chunker.core.names import Names
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import parse
@@ -18,7 +18,7 @@ from prism_chunker.core.symbols import find_symbols
 from prism_chunker.core.uses import Scopes, read_uses
 
 
-def read(language: Language, lines: Lines, budget: Budget) -> Outline:
+def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     """Returns the outline of a source text. Raises TimeoutError past the budget."""
     syntax = parse(language, _source(lines.text), budget.parse_ms_max)
     leads = Leads(syntax, lines)
@@ -31,7 +31,7 @@ def read(language: Language, lines: Lines, budget: Budget) -> Outline:
     bindings = BindingReader(language, syntax, nesting, variables).read(names, budget.bindings_max)
     scopes = Scopes(language, nesting, names, bindings, variables)
     uses = read_uses(syntax, nesting, places, scopes, budget.references_max - len(references))
-    return Outline(
+    return ParsedFile(
         parse="partial" if syntax.root.has_error else "ok",
         cuts=find_cuts(syntax, lines, leads, budget.nodes_max),
         symbols=find_symbols(language, syntax, nesting, leads),

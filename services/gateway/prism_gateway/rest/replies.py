@@ -9,8 +9,8 @@ from starlette.responses import Response
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Repository
 from prism_contracts.rpc.layers import LayerReply
-from prism_gateway.webhooks.payloads import Event
-from prism_gateway.webhooks.receiver import Outcome
+from prism_gateway.webhooks.payloads import WebhookEvent
+from prism_gateway.webhooks.receiver import WebhookOutcome
 
 JSON = "application/json"
 
@@ -50,8 +50,8 @@ class Stored(BaseModel):
 class WebhookTaken(BaseModel):
     """The outcome of a webhook."""
 
-    outcome: Outcome
-    event: Event
+    outcome: WebhookOutcome
+    event: WebhookEvent
     reason: str  # why it was ignored; empty if it was not
     repositories: tuple[str, ...]  # the repositories that ingest checks
 

@@ -40,7 +40,7 @@ class Provider(StrEnum):
     GITEA = "gitea"
 
 
-class Event(StrEnum):
+class WebhookEvent(StrEnum):
     """The event, in GitHub's terms."""
 
     PING = "ping"
@@ -71,7 +71,7 @@ class Hook(NamedTuple):
     """A parsed webhook."""
 
     provider: Provider
-    event: Event
+    event: WebhookEvent
     delivery: str
     remote: Remote
     push: Push | None = None
@@ -93,7 +93,11 @@ _DELIVERY_HEADERS = {
 _OPEN, _CLOSED = frozenset({"opened", "reopened", "synchronize", "synchronized"}), frozenset({"closed"})
 _GITLAB_OPEN, _GITLAB_CLOSED = frozenset({"open", "reopen", "update"}), frozenset({"close", "merge"})
 _REF_FOLDERS = {"branch": BRANCHES, "tag": TAGS}
-_GITLAB_EVENTS = {"push": Event.PUSH, "tag_push": Event.PUSH, "merge_request": Event.PULL_REQUEST}
+_GITLAB_EVENTS = {
+    "push": WebhookEvent.PUSH,
+    "tag_push": WebhookEvent.PUSH,
+    "merge_request": WebhookEvent.PULL_REQUEST,
+}
 
 
 def read_hook(headers: Mapping[str, str], body: bytes) -> Hook:
@@ -277,26 +281,26 @@ def _delivery(headers: Mapping[str, str], provider: Provider, body: bytes) -> st
 
 
 def _github(provider: Provider, header: str, document: bytes, delivery: str) -> Hook:
-    event = Event(header) if header in set(Event) else Event.OTHER
-    if event is Event.PUSH:
+    event = WebhookEvent(header) if header in set(WebhookEvent) else WebhookEvent.OTHER
+    if event is WebhookEvent.PUSH:
         pushed = _GitHubPush.model_validate_json(document)
         return Hook(provider, event, delivery, pushed.repository.remote, pushed.push)
     repository = _GitHubAny.model_validate_json(document).repository
     remote = repository.remote if repository else Remote()
-    if event is Event.DELETE:
+    if event is WebhookEvent.DELETE:
         return Hook(provider, event, delivery, remote, _GitHubDelete.model_validate_json(document).push)
-    if event is Event.PULL_REQUEST:
+    if event is WebhookEvent.PULL_REQUEST:
         return Hook(provider, event, delivery, remote, _GitHubPullRequest.model_validate_json(document).push)
     return Hook(provider, event, delivery, remote)
 
 
 def _gitlab(document: bytes, delivery: str) -> Hook:
     said = _GitLabAny.model_validate_json(document)
-    event = _GITLAB_EVENTS.get(said.object_kind or said.event_name, Event.OTHER)
-    if event is Event.PUSH:
+    event = _GITLAB_EVENTS.get(said.object_kind or said.event_name, WebhookEvent.OTHER)
+    if event is WebhookEvent.PUSH:
         pushed = _GitLabPush.model_validate_json(document)
         return Hook(Provider.GITLAB, event, delivery, pushed.project.remote, pushed.push)
-    if event is Event.PULL_REQUEST:
+    if event is WebhookEvent.PULL_REQUEST:
         request = _GitLabMergeRequest.model_validate_json(document)
         return Hook(Provider.GITLAB, event, delivery, request.project.remote, request.push)
     return Hook(Provider.GITLAB, event, delivery, said.project.remote if said.project else Remote())

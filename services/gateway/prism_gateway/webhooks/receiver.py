@@ -25,10 +25,10 @@ from prism_gateway.webhooks.mentions import mentions
 from prism_gateway.webhooks.payloads import (
     BRANCHES,
     TAGS,
-    Event,
     Hook,
     Push,
     Remote,
+    WebhookEvent,
     check_headers,
     read_hook,
 )
@@ -42,7 +42,7 @@ CANDIDATES_MAX = 32
 UNKNOWN = "unknown"  # label in metrics for webhooks that could not be parsed
 
 
-class Outcome(StrEnum):
+class WebhookOutcome(StrEnum):
     """The outcome of an accepted webhook."""
 
     QUEUED = "queued"
@@ -53,8 +53,8 @@ class Outcome(StrEnum):
 class Taken(NamedTuple):
     """The response to an authentic webhook."""
 
-    outcome: Outcome
-    event: Event
+    outcome: WebhookOutcome
+    event: WebhookEvent
     reason: str = ""  # why it was ignored; empty if it was not
     repositories: tuple[str, ...] = ()
 
@@ -164,12 +164,12 @@ class Receiver:
     async def _take(self, hook: Hook, repositories: Sequence[Repository]) -> Taken:
         reason = why_nothing(hook) or why_none(repositories)
         if reason:
-            return Taken(Outcome.IGNORED, hook.event, reason)
+            return Taken(WebhookOutcome.IGNORED, hook.event, reason)
         queued = [found for found in repositories if found.is_fetched and await self._queue(hook, found)]
         if not queued:
-            return Taken(Outcome.DUPLICATE, hook.event, "this delivery was already accepted")
+            return Taken(WebhookOutcome.DUPLICATE, hook.event, "this delivery was already accepted")
         # Only the sender's claim: the installation's secret covers repositories of all tenants.
-        return Taken(Outcome.QUEUED, hook.event, repositories=(hook.remote.full_name,))
+        return Taken(WebhookOutcome.QUEUED, hook.event, repositories=(hook.remote.full_name,))
 
     async def _queue(self, hook: Hook, repository: Repository) -> bool:
         """Publish the push, unless this delivery already did. A delivery that failed may be repeated."""
@@ -231,7 +231,7 @@ def is_behind(repository: Repository) -> bool:
 
 def why_nothing(hook: Hook) -> str:
     """Returns why an event is ignored, or an empty string."""
-    if hook.event is Event.PING:
+    if hook.event is WebhookEvent.PING:
         return "the webhook works"
     if hook.push is None:
         return "Prism handles pushes and pull requests only"

@@ -9,7 +9,7 @@ from prism_contracts.rpc.guidance import RulesDocument
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.texts import Texts
-from prism_search.core.documents import ABOUT_WORK, Lines, head, headings, sections_about
+from prism_search.core.documents import ABOUT_WORK, LineRange, head, headings, sections_about
 from prism_search.core.lines import lines_of
 from prism_search.core.rules import applies, is_contributing, rules_for
 from prism_store.reader import Reader, StoredPoint
@@ -19,14 +19,14 @@ RULES_QUOTED_MAX = 8
 RULES_CHARS_MAX = 6_000  # of one file
 
 
-class Document(NamedTuple):
+class DocumentText(NamedTuple):
     """A document: its lines without ends, and its sections."""
 
     path: str
     lines: Sequence[str]
     symbols: Sequence[Symbol]
 
-    def quote(self, lines: Lines, chars_max: int) -> str:
+    def quote(self, lines: LineRange, chars_max: int) -> str:
         """Some of its lines; what is longer than it may be is cut."""
         return "\n".join(self.lines[lines.start - 1 : lines.end])[:chars_max]
 
@@ -39,14 +39,14 @@ class Documents:
         self._texts = texts
         self._listing = listing
 
-    async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[Document]:
+    async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[DocumentText]:
         """Those of the files that are still what the points of the listing say."""
         texts = await self._texts.read(target.scope, points)
         facts = await self._reader.points(
             target.scope, [point.id for point in points], ["generation", "symbols"]
         )
         return [
-            Document(point.text("path"), lines_of(text), unpack_symbols(fact.text("symbols")))
+            DocumentText(point.text("path"), lines_of(text), unpack_symbols(fact.text("symbols")))
             for point, text in zip(points, texts, strict=True)
             if text is not None
             and (fact := facts.get(point.id)) is not None
@@ -63,12 +63,12 @@ class Documents:
         return tuple(rules for file, why in quoted for rules in _quoted(file, why))
 
 
-def _quoted(file: Document, why: str) -> list[RulesDocument]:
+def _quoted(file: DocumentText, why: str) -> list[RulesDocument]:
     """The head of a file of rules; of one for contributors the sections about work on the code."""
     sections = sections_about(file.symbols, ABOUT_WORK) if is_contributing(file.path) else []
     quoted: list[RulesDocument] = []
     room = RULES_CHARS_MAX
-    for section in sections or [Lines(1, len(file.lines))]:
+    for section in sections or [LineRange(1, len(file.lines))]:
         lines = head(file.lines, room, section)
         content = file.quote(lines, room)
         room -= len(content)

@@ -18,7 +18,7 @@ ABOUT_WORK = re.compile(
 )
 
 
-class Lines(NamedTuple):
+class LineRange(NamedTuple):
     """Lines of a text, 1-based and inclusive."""
 
     start: int
@@ -36,36 +36,36 @@ def headings(symbols: Sequence[Symbol]) -> tuple[str, ...]:
     )
 
 
-def head(lines: Sequence[str], chars_max: int, within: Lines | None = None) -> Lines:
+def head(lines: Sequence[str], chars_max: int, within: LineRange | None = None) -> LineRange:
     """As many of the first lines as fit, at least one, without empty ones at their end."""
-    start, end = within or Lines(1, len(lines))
+    start, end = within or LineRange(1, len(lines))
     fitting = sum(used <= chars_max for used in accumulate(len(line) + 1 for line in lines[start - 1 : end]))
     end = start + max(fitting, 1) - 1
     while end > start and not lines[end - 1].strip():
         end -= 1
-    return Lines(start, end)
+    return LineRange(start, end)
 
 
-def sections_about(symbols: Sequence[Symbol], wanted: re.Pattern[str]) -> list[Lines]:
+def sections_about(symbols: Sequence[Symbol], wanted: re.Pattern[str]) -> list[LineRange]:
     """The sections whose heading is about something, without those inside of another one of them. A title is no section."""
     sections = [symbol for symbol in symbols if symbol.kind is SymbolKind.SECTION]
     if sum(section.parent < 0 for section in sections) == 1:
         sections = [section for section in sections if section.parent >= 0]
-    found: list[Lines] = []
+    found: list[LineRange] = []
     for section in sections:
         is_inside = bool(found) and section.start_line <= found[-1].end
         if not is_inside and wanted.search(section.name):
-            found.append(Lines(section.start_line, section.end_line))
+            found.append(LineRange(section.start_line, section.end_line))
     return found
 
 
-def opening(lines: Sequence[str], symbols: Sequence[Symbol]) -> Lines:
+def opening(lines: Sequence[str], symbols: Sequence[Symbol]) -> LineRange:
     """What a document begins with: its title, and all before the first heading that has text above it."""
     starts = [s.start_line for s in symbols if s.kind is SymbolKind.SECTION and s.start_line > 1]
     for start in starts:
         if any(line.strip() for line in lines[1 : start - 1]):
-            return Lines(1, start - 1)
-    return Lines(1, len(lines))
+            return LineRange(1, start - 1)
+    return LineRange(1, len(lines))
 
 
 def _level(section: Symbol, symbols: Sequence[Symbol]) -> int:

@@ -44,7 +44,7 @@ LIKELY_TOLD_MIN, MAYBE_TOLD_MIN = 0.65, 0.3
 NONE_SHOWN_MAX = 3
 
 
-class Intent(NamedTuple):
+class PlannedCode(NamedTuple):
     """What somebody is about to write: words to look for, and the parameters if it is a signature."""
 
     words: str
@@ -74,23 +74,23 @@ class Existing(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def read_intent(text: str) -> Intent:
+def read_intent(text: str) -> PlannedCode:
     """A signature's name and parameters, or the words as they are."""
     name = NAME.search(text)
     before = text[: name.start()].split() if name else []
     if not name or len(before) > WORDS_BEFORE_MAX:
-        return Intent(text, frozenset())
+        return PlannedCode(text, frozenset())
     parameters, rest = _bracketed(text[name.end() :])
     if not rest.strip().startswith("->") and not RESULT.fullmatch(rest.strip()):
-        return Intent(text, frozenset())
+        return PlannedCode(text, frozenset())
     is_name_first = before[:1] == ["func"]
     found = (_parameter(part, is_name_first=is_name_first) for part in parameters.split(","))
     names = [parameter for parameter in found if parameter and parameter not in RECEIVERS]
-    return Intent(" ".join([name[1], *names]), frozenset(names))
+    return PlannedCode(" ".join([name[1], *names]), frozenset(names))
 
 
 def find_existing(
-    question: Question, intent: Intent, files: Iterable[CodeFile], limit: int
+    question: Question, intent: PlannedCode, files: Iterable[CodeFile], limit: int
 ) -> list[Existing]:
     """The best definitions. If none is good enough for a verdict, the nearest few with the verdict none."""
     scored = [
@@ -130,7 +130,7 @@ def _smallest(symbols: Iterable[tuple[int, Symbol]], line: int) -> int:
 
 
 def _score(
-    question: Question, intent: Intent, file: CodeFile, symbol: Symbol, prose: Sequence[str]
+    question: Question, intent: PlannedCode, file: CodeFile, symbol: Symbol, prose: Sequence[str]
 ) -> Existing | None:
     """None if nothing at all speaks for it."""
     cosine = max((near for first, last, near in file.near if _overlap(symbol, first, last)), default=0.0)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prism_contracts.rpc.search import FileMatches, GrepMatch, GrepRequest, OutputMode
-from prism_search.core.lines import Line, neighbours, shown
+from prism_search.core.lines import NumberedLine, neighbours, shown
 
 
 class Totals(NamedTuple):
@@ -43,7 +43,7 @@ class LinePage:
         """There is, or may be, a page behind it."""
         return self.is_full
 
-    def take(self, repo: str, path: str, text: str, found: Sequence[Line]) -> None:
+    def take(self, repo: str, path: str, text: str, found: Sequence[NumberedLine]) -> None:
         """Matching lines of a file, no more than are wanted."""
         lines = text.split("\n") if found and self._context else []
         for number, line in found:
@@ -90,7 +90,7 @@ class FilePage:
             for (repo, path), lines in self._lines.items()
         )
 
-    def take(self, repo: str, path: str, _: str, found: Sequence[Line]) -> None:
+    def take(self, repo: str, path: str, _: str, found: Sequence[NumberedLine]) -> None:
         """Matching lines of a file, which may come in several parts."""
         if not found:
             return

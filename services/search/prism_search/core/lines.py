@@ -17,7 +17,7 @@ LINE_WORK_MAX = 8_000_000
 MatchElsewhere = Callable[[Pattern, str], bool]
 
 
-class Line(NamedTuple):
+class NumberedLine(NamedTuple):
     """A line without its line feed, numbered from 1."""
 
     number: int
@@ -28,7 +28,7 @@ class Slice(NamedTuple):
     """What was found in some lines that follow each other, the last of which is `last_line`."""
 
     last_line: int
-    found: list[Line]
+    found: list[NumberedLine]
 
 
 def lines_of(text: str) -> list[str]:
@@ -77,15 +77,15 @@ def shown(line: str) -> str:
 
 def _matching(
     first_line: int, lines: str, pattern: Pattern, match_elsewhere: MatchElsewhere
-) -> Iterator[Line]:
+) -> Iterator[NumberedLine]:
     if "\n" in lines:
         if pattern.may_match(lines):
             numbered = enumerate(lines.split("\n"), first_line)
-            yield from (Line(number, line) for number, line in numbered if pattern.matches(line))
+            yield from (NumberedLine(number, line) for number, line in numbered if pattern.matches(line))
         return
     too_long = len(lines) * pattern.size > LINE_WORK_MAX
     if match_elsewhere(pattern, lines) if too_long else pattern.matches(lines):
-        yield Line(first_line, lines)
+        yield NumberedLine(first_line, lines)
 
 
 def _slices(text: str, chars: int) -> Iterator[tuple[int, str]]:

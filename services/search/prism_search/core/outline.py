@@ -15,7 +15,7 @@ _LINE_BITS = 16
 FIELDS = 5
 
 
-class Definition(NamedTuple):
+class OutlineEntry(NamedTuple):
     """What ranking knows of a symbol. `group`: T type-like, F callable, P prototype of a callable, V value."""
 
     group: str
@@ -39,7 +39,7 @@ class Outline:
         self.packed = packed  # as the indexer writes it: one line a definition
         self._index = _index(packed)
 
-    def definitions(self) -> tuple[Definition, ...]:
+    def definitions(self) -> tuple[OutlineEntry, ...]:
         """All of them."""
         return parse_definitions(self.packed.split("\n"))
 
@@ -49,7 +49,7 @@ class Outline:
         position = bisect_left(index, head << _LINE_BITS)
         return position < len(index) and index[position] >> _LINE_BITS == head
 
-    def touched(self, heads: Iterable[int], is_wanted: Callable[[str], object]) -> tuple[Definition, ...]:
+    def touched(self, heads: Iterable[int], is_wanted: Callable[[str], object]) -> tuple[OutlineEntry, ...]:
         """Those with a wanted name among those whose name has a word that begins so."""
         lines = {line for head in heads for line in self._lines(head)}
         if not lines:
@@ -77,14 +77,14 @@ class Outline:
         return f"\t{kind}\t" in self.packed
 
 
-def parse_definitions(lines: Iterable[str]) -> tuple[Definition, ...]:
+def parse_definitions(lines: Iterable[str]) -> tuple[OutlineEntry, ...]:
     """The inverse of what the indexer writes into the lines of a file point's `definitions`."""
     found = []
     for line in lines:
         fields = line.split("\t")
         if len(fields) == FIELDS:
             group, kind, start, end, name = fields
-            found.append(Definition(group, kind, int(start), int(end), name))
+            found.append(OutlineEntry(group, kind, int(start), int(end), name))
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from prism_contracts.code import CALLABLE_KINDS
 from prism_search.core.matching import Question
-from prism_search.core.outline import Definition
+from prism_search.core.outline import OutlineEntry
 from prism_search.core.query import Query, dotted, last_name
 from prism_search.core.retrieval.candidates import Candidate, ChunkHit
 from prism_search.core.words import stems_of
@@ -52,7 +52,7 @@ def further_ranges(question: Question, file: Candidate, shown: Sequence[Range]) 
     return ranges
 
 
-def _named_definition(query: Query, file: Candidate) -> Definition | None:
+def _named_definition(query: Query, file: Candidate) -> OutlineEntry | None:
     for symbol in query.symbols:
         wanted, name = dotted(symbol), last_name(symbol)
         if not file.outline.may_define(name):
@@ -63,7 +63,7 @@ def _named_definition(query: Query, file: Candidate) -> Definition | None:
     return None
 
 
-def _definition_range(definition: Definition) -> Range:
+def _definition_range(definition: OutlineEntry) -> Range:
     end = min(definition.end, definition.start + RANGE_LINES_MAX - 1)
     return Range(definition.start, end, definition.qualified_name, definition.kind)
 
@@ -92,7 +92,7 @@ def _passages(question: Question, file: Candidate, chunks: Iterable[ChunkHit]) -
     return [found for _, _, found in order]
 
 
-def _names(question: Question, file: Candidate) -> list[tuple[float, Definition]]:
+def _names(question: Question, file: Candidate) -> list[tuple[float, OutlineEntry]]:
     """Types and functions of the file with their match to the question, by what the whole file is not about."""
     about_file = frozenset(question.taken_up(stems_of(posixpath.splitext(posixpath.basename(file.path))[0])))
     return [
@@ -117,7 +117,7 @@ def _shares(chunks: Sequence[ChunkHit]) -> dict[str, float]:
     return shares
 
 
-def _chunk_range(chunk: ChunkHit, named: Definition | None) -> Range:
+def _chunk_range(chunk: ChunkHit, named: OutlineEntry | None) -> Range:
     if named is None:
         return Range(chunk.start, chunk.end, chunk.symbol, chunk.kind)
     return Range(chunk.start, chunk.end, named.qualified_name, named.kind)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts.rpc.guidance import ContextDocument, ContextSection, RepoContextReply, RepoContextRequest
-from prism_search.adapters.documents import Document, Documents
+from prism_search.adapters.documents import Documents, DocumentText
 from prism_search.adapters.listing import Listing
-from prism_search.core.documents import Lines, head, headings, opening, sections_about
+from prism_search.core.documents import LineRange, head, headings, opening, sections_about
 from prism_search.core.repo_documents import ABOUT_PURPOSE, CHARS_MAX, choose, documents_max
 
 
@@ -52,7 +52,7 @@ def _is_told(section: ContextSection, chosen: Mapping[ContextSection, Sequence[s
     return bool(chosen[section] or (section is ContextSection.VISION and chosen[ContextSection.README]))
 
 
-def _quoted(section: ContextSection, file: Document) -> ContextDocument:
+def _quoted(section: ContextSection, file: DocumentText) -> ContextDocument:
     lines = head(file.lines, CHARS_MAX[section], _telling(section, file))
     return ContextDocument(
         section=section,
@@ -65,9 +65,9 @@ def _quoted(section: ContextSection, file: Document) -> ContextDocument:
     )
 
 
-def _telling(section: ContextSection, file: Document) -> Lines:
+def _telling(section: ContextSection, file: DocumentText) -> LineRange:
     """The lines of a document that are about a section."""
     if section is ContextSection.VISION:
-        about: Sequence[Lines] = sections_about(file.symbols, ABOUT_PURPOSE)
+        about: Sequence[LineRange] = sections_about(file.symbols, ABOUT_PURPOSE)
         return about[0] if about else opening(file.lines, file.symbols)
-    return Lines(1, len(file.lines))
+    return LineRange(1, len(file.lines))

@@ -14,7 +14,7 @@ from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.indexed_file import indexed_file
 from prism_search.adapters.sources import Sources
 from prism_search.core.definitions import definition_reply, distinct_places
-from prism_search.core.documents import Lines
+from prism_search.core.documents import LineRange
 from prism_search.core.edits import owner_of, symbol_at
 from prism_search.core.references.edges import SourceFile
 from prism_store.reader import Reader, StoredPoint
@@ -26,7 +26,7 @@ class Focus:
 
     target: Target
     file: SourceFile
-    lines: Lines
+    lines: LineRange
     notes: Sequence[str] = field(
         default=(), kw_only=True
     )  # how the lines differ from those that were asked for
@@ -103,7 +103,7 @@ class FocusFinder:
         return SymbolFocus(
             narrow,
             file,
-            Lines(best.symbol.start_line, best.symbol.end_line),
+            LineRange(best.symbol.start_line, best.symbol.end_line),
             index,
             match.name.matched_suffix(best.fit),
             [definition_reply(target, one.point, one.symbol) for one in others],
@@ -120,13 +120,13 @@ class FocusFinder:
                 f"Give lines between 1 and {len(file.lines)}.",
                 line_count=len(file.lines),
             )
-        asked = Lines(start, end)
+        asked = LineRange(start, end)
         index = symbol_at(file.symbols, *asked)
         if index < 0:
-            there = Lines(start, min(end, len(file.lines)))
+            there = LineRange(start, min(end, len(file.lines)))
             return Focus(target, file, there, notes=tuple(_past_the_end(asked, file)))
         symbol = file.symbols[index]
-        lines = Lines(symbol.start_line, symbol.end_line)
+        lines = LineRange(symbol.start_line, symbol.end_line)
         notes = (*_past_the_end(asked, file), *_beside_the_symbol(asked, lines, symbol.qualified_name))
         return SymbolFocus(target, file, lines, index, notes=notes)
 
@@ -137,12 +137,12 @@ class FocusFinder:
         return files[0]
 
 
-def _past_the_end(asked: Lines, file: SourceFile) -> Iterator[str]:
+def _past_the_end(asked: LineRange, file: SourceFile) -> Iterator[str]:
     if asked.end > len(file.lines):
         yield f"Lines {asked.start} to {asked.end} were requested; the file ends with line {len(file.lines)}."
 
 
-def _beside_the_symbol(asked: Lines, told: Lines, name: str) -> Iterator[str]:
+def _beside_the_symbol(asked: LineRange, told: LineRange, name: str) -> Iterator[str]:
     if asked.start < told.start or asked.end > told.end:
         yield f"Lines {asked.start} to {asked.end} hold several symbols; only the first is shown, {name}. Request the others by name."
 

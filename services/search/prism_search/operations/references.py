@@ -26,7 +26,7 @@ from prism_search.adapters.texts import Texts
 from prism_search.adapters.uses import GraphUses
 from prism_search.core.definitions import DefinitionMatch
 from prism_search.core.patterns import compile_pattern
-from prism_search.core.references.edges import Definition, Edge, SourceFile, Uses
+from prism_search.core.references.edges import DefinedSymbol, Edge, SourceFile, Uses
 from prism_search.core.references.query import ReferenceQuery
 from prism_search.core.references.reply import symbol_references, uses_of_edges
 from prism_search.core.references.text import TextFile, as_texts
@@ -233,7 +233,7 @@ def _order(
     )
 
 
-def _homes(found: Sequence[DefinitionMatch], files: Sequence[SourceFile]) -> list[Definition]:
+def _homes(found: Sequence[DefinitionMatch], files: Sequence[SourceFile]) -> list[DefinedSymbol]:
     """Returns the definitions in the files that were read."""
     by_id = {file.id: file for file in files}
-    return [Definition(by_id[one.point.id], one.symbol) for one in found if one.point.id in by_id]
+    return [DefinedSymbol(by_id[one.point.id], one.symbol) for one in found if one.point.id in by_id]

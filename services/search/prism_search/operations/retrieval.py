@@ -41,7 +41,7 @@ REPEATS_MAX = 2
 Points = dict[str, list[StoredPoint]]
 
 
-class Vectors(NamedTuple):
+class QueryVectors(NamedTuple):
     """The vectors of a question: the fast model's, and a task that makes the leg of the deep model."""
 
     fast: Vector | None
@@ -70,16 +70,16 @@ class Retrieval:
         self._facts = Facts(reader)
 
     @asynccontextmanager
-    async def vectors(self, context: SearchContext) -> AsyncIterator[Vectors]:
+    async def vectors(self, context: SearchContext) -> AsyncIterator[QueryVectors]:
         """Computes the fast vector, and asks for the deep one in the background."""
         fast, model = self._embedding.fast(context.query.text), self._embedding.deep_model()
         if not model:
-            yield Vectors(fast, None)
+            yield QueryVectors(fast, None)
             return
         async with running(self._deep_leg(context, model)) as deep:
-            yield Vectors(fast, deep)
+            yield QueryVectors(fast, deep)
 
-    async def candidates(self, context: SearchContext, vectors: Vectors) -> Retrieved:
+    async def candidates(self, context: SearchContext, vectors: QueryVectors) -> Retrieved:
         """Returns candidates whose chunks and file points are of one version.
 
         Repeats the legs if an import replaced files in between. Repeats them within the scope if points came from
@@ -134,7 +134,9 @@ class Retrieval:
         """Reads what ranking needs to know of a target's files before questions do."""
         await self._facts.read_ahead(target)
 
-    async def _candidates(self, context: SearchContext, vectors: Vectors, *, is_whole: bool) -> Retrieved:
+    async def _candidates(
+        self, context: SearchContext, vectors: QueryVectors, *, is_whole: bool
+    ) -> Retrieved:
         found = await self._ask(context, vectors, is_whole=is_whole)
         context.clock.lap("legs")
         ranks = fuse_legs(found, candidates_limit(context.request))
@@ -145,7 +147,7 @@ class Retrieval:
         is_crowded = is_whole and not ranks.keys() <= files.keys()
         return Retrieved(found, candidates_of(found, files, ranks, stale), stale, is_crowded)
 
-    async def _ask(self, context: SearchContext, vectors: Vectors, *, is_whole: bool) -> LegResults:
+    async def _ask(self, context: SearchContext, vectors: QueryVectors, *, is_whole: bool) -> LegResults:
         """Asks all legs. The others do not wait for a deep vector."""
         ask = partial(self._points, context.target, is_whole=is_whole)
         legs = plan_legs(context.request, context.query, vectors.fast)

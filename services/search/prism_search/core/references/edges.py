@@ -66,7 +66,7 @@ class SourceFile:
         return self.facts.references
 
 
-class Definition(NamedTuple):
+class DefinedSymbol(NamedTuple):
     """A symbol and the file that defines it."""
 
     file: SourceFile
@@ -97,7 +97,7 @@ class Uses:
 
     def __init__(
         self,
-        definitions: Sequence[Definition],
+        definitions: Sequence[DefinedSymbol],
         files: Sequence[SourceFile],
         program: Program | None = None,
     ) -> None:
@@ -111,7 +111,7 @@ class Uses:
             SymbolRef(file.id, position)
             for file in files
             for position, symbol in enumerate(file.symbols)
-            if symbol.name == self._name and _symbol_key(Definition(file, symbol)) in symbols
+            if symbol.name == self._name and _symbol_key(DefinedSymbol(file, symbol)) in symbols
         }
 
     def learn(self, files: Iterable[SourceFile]) -> None:
@@ -189,7 +189,7 @@ def naming(name: str, file: SourceFile) -> Iterator[Reference]:
     return (one for one in file.references if name in (one.name, one.alias))
 
 
-def _symbol_key(definition: Definition) -> tuple[str, str]:
+def _symbol_key(definition: DefinedSymbol) -> tuple[str, str]:
     """Returns a key that is equal for definitions of one symbol."""
     file, symbol = definition
     return "" if is_shared(file.language, symbol.signature) else file.id, symbol.qualified_name

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from prism_contracts.base import ordinal_of
-from prism_search.core.outline import NO_OUTLINE, Definition, Outline
+from prism_search.core.outline import NO_OUTLINE, Outline, OutlineEntry
 from prism_store.schema import repo_of
 
 # Twice as many do not improve the development benchmark, and each costs a read of its file point and its signals.
@@ -69,7 +69,7 @@ class Candidate:
     score: float = 0.0
     signals: dict[str, float] = field(default_factory=dict)
     # The definitions of the outline whose names match a word of the question.
-    touched: tuple[Definition, ...] = ()
+    touched: tuple[OutlineEntry, ...] = ()
 
 
 def chunk_places(starts: str, lines: int) -> list[tuple[int, int]]:
