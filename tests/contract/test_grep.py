@@ -15,19 +15,22 @@ from no_layers import NO_LAYERS
 
 from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts.base import Lane, repo_id
-from prism_contracts.code import Chunk, FileFlags
+from prism_contracts.code import Chunk, FileFlags, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded, FileRemoved
 from prism_contracts.records import LayerState, Repository
+from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.search import FileMatches, GrepReply, GrepRequest, OutputMode
 from prism_indexer.core import indexed_point, removed_point
 from prism_runtime.vectors import to_message
+from prism_search.adapters.facts import Facts
 from prism_search.adapters.line_matcher import match_elsewhere
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.texts import Texts
 from prism_search.core.lines import LINE_WORK_MAX
 from prism_search.core.patterns import compile_pattern
 from prism_search.handlers.grep import GrepHandler
+from prism_search.operations.enclosing import EnclosingSymbols
 from prism_search.settings import SearchSettings
 from prism_store.client import StoreClient
 from prism_store.gate import connect
@@ -90,13 +93,18 @@ class Kiln:
         known = SearchSettings(**settings)
         listing, texts = Listing(self.reader), Texts(self.reader, known.texts_kept_bytes_max)
         return GrepHandler(
-            self.reader, RepositoryCatalog(self.records, NO_LAYERS, self.reader), listing, texts, known
+            self.reader,
+            RepositoryCatalog(self.records, NO_LAYERS, self.reader),
+            listing=listing,
+            texts=texts,
+            enclosing=EnclosingSymbols(Facts(self.reader)),
+            settings=known,
         )
 
     async def write(self, *files: FilePoint) -> None:
         assert await self._writer.write(self.records.tenant, files) == [True] * len(files)
 
-    def file(self, path: str, text: str) -> FilePoint:
+    def file(self, path: str, text: str, *symbols: Symbol) -> FilePoint:
         where = self.address(path)
         lines = text.splitlines(keepends=True) if "\r" not in text else re.findall(r"[^\n]*\n|[^\n]+", text)
         groups = [lines[start : start + LINES_A_CHUNK] for start in range(0, len(lines), LINES_A_CHUNK)]
@@ -107,6 +115,7 @@ class Kiln:
         file = FileChunked(
             **where, blob=uuid.uuid5(uuid.NAMESPACE_DNS, text).hex, size_bytes=len(text), line_count=len(lines),
             language="python" if path.endswith(".py") else "text", flags=FileFlags(), chunker="1", chunks=chunks,
+            symbols=symbols,
         )  # fmt: skip
         rows = np.ones((len(chunks), DIMENSION), np.float32)
         return indexed_point(FileEmbedded(**where, file=file, vectors=to_message(MODEL, rows)))
@@ -165,6 +174,27 @@ async def test_every_pattern_finds_the_lines_of_a_plain_scan(kiln) -> None:
 async def test_the_index_selects_the_files_to_read(kiln) -> None:
     reply = await kiln.handler().grep(GrepRequest(tenant=kiln.records.tenant, pattern="Celadon"))
     assert (reply.files_scanned, reply.complete, reply.note) == (1, True, "")
+
+
+async def test_a_match_names_the_symbol_around_it(kiln) -> None:
+    text = "import clay\n\n\nclass Oven:\n    def fire(self):\n        clay.melt()\n\n\nclay.melt()\n"
+    oven = Symbol(
+        name="Oven", qualified_name="Oven", kind=SymbolKind.CLASS, start_line=4, end_line=6, name_line=4, signature="class Oven"
+    )  # fmt: skip
+    fire = Symbol(
+        name="fire", qualified_name="Oven.fire", kind=SymbolKind.METHOD, start_line=5, end_line=6, name_line=5, parent=0,
+        signature="def fire(self)",
+    )  # fmt: skip
+    await kiln.write(kiln.file("src/oven.py", text, oven, fire))
+    reply = await kiln.handler().grep(
+        GrepRequest(tenant=kiln.records.tenant, pattern="clay", path_filter="src/oven.py")
+    )
+    around = [(match.line, match.enclosing) for match in reply.matches]
+    assert around == [
+        (1, EnclosingSymbol(name="")),
+        (6, EnclosingSymbol(name="Oven.fire", kind="method", start_line=5, end_line=6)),
+        (9, EnclosingSymbol(name="")),
+    ]
 
 
 async def test_cached_texts_are_read_again_after_a_change(kiln) -> None:

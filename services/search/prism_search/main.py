@@ -41,6 +41,7 @@ from prism_search.adapters.commits import Commits
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.facts import Facts
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
@@ -58,6 +59,7 @@ from prism_search.handlers.repo_context import RepoContextHandler
 from prism_search.handlers.search import SearchHandler
 from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.operations.edit_context import EditContextBuilder
+from prism_search.operations.enclosing import EnclosingSymbols
 from prism_search.operations.focus import FocusFinder
 from prism_search.operations.references import ReferenceFinder
 from prism_search.settings import SearchSettings
@@ -99,6 +101,8 @@ def make_handlers(
 ) -> Handlers:
     """All that answers, over one reader."""
     listing, texts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max)
+    facts = Facts(reader)
+    enclosing = EnclosingSymbols(facts)
     definitions, sources = Definitions(reader), Sources(reader, texts)
     documents = Documents(reader, texts, listing)
     references = ReferenceFinder(
@@ -111,8 +115,10 @@ def make_handlers(
         graph=graph,
     )
     return Handlers(
-        SearchHandler(reader, repositories, embedding, answers),
-        GrepHandler(reader, repositories, listing, texts, settings),
+        SearchHandler(reader, repositories, embedding, answers, facts),
+        GrepHandler(
+            reader, repositories, listing=listing, texts=texts, enclosing=enclosing, settings=settings
+        ),
         FileHandlers(reader, repositories, commits),
         SymbolHandlers(reader, repositories, definitions),
         ReferencesHandler(repositories, references),

@@ -3,6 +3,7 @@
 import pytest
 from gateway_receipts import RECEIPT
 
+from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.search import FileMatches, GrepMatch, GrepReply
 from prism_gateway.mcp.answers import matches
 from prism_gateway.mcp.tool import Answer
@@ -22,7 +23,9 @@ def show_grep(reply: GrepReply, max_tokens: int = 1_000) -> Answer:
 
 def test_matches_are_grouped_by_file_with_their_context() -> None:
     answer = show_grep(grep_reply(grep_match(2), grep_match(9), grep_match(5, path="b.py")))
-    assert answer.text.startswith("a.py\n1- b\n2: x = 1\n3- c\n8- b\n9: x = 1\n10- c\n\nb.py\n4- b\n")
+    assert answer.text.startswith(
+        "a.py\n  1- b\n  2: x = 1\n  3- c\n  8- b\n  9: x = 1\n  10- c\n\nb.py\n  4- b\n"
+    )
     assert answer.structured["matches"][0] == {
         "file_path": "a.py",
         "line": 2,
@@ -30,6 +33,36 @@ def test_matches_are_grouped_by_file_with_their_context() -> None:
         "before": ["b"],
         "after": ["c"],
     }
+
+
+GET = EnclosingSymbol(name="Session.get", kind="method", start_line=10, end_line=30)
+TOP_LEVEL = EnclosingSymbol(name="")
+
+
+def test_matches_are_grouped_by_enclosing_symbol() -> None:
+    found = [
+        bare_match(2, TOP_LEVEL),
+        bare_match(12, GET),
+        bare_match(20, GET),
+    ]
+    answer = show_grep(grep_reply(*found))
+    assert answer.text.startswith(
+        "a.py\n  top level 2: x = 1\n  Session.get (10-30)\n    12: x = 1\n    20: x = 1\n\n3 matches in 1 file; 2 files"
+    )
+    assert [match.get("symbol") for match in answer.structured["matches"]] == [
+        None,
+        "Session.get",
+        "Session.get",
+    ]
+
+
+def test_neighbors_of_close_matches_are_shown_once() -> None:
+    answer = show_grep(grep_reply(grep_match(2), grep_match(3)))
+    assert answer.text.startswith("a.py\n  1- b\n  2: x = 1\n  3: x = 1\n  4- c\n\n")
+
+
+def bare_match(line: int, enclosing: EnclosingSymbol) -> GrepMatch:
+    return GrepMatch(repo="acme/app", file_path="a.py", line=line, text="x = 1", enclosing=enclosing)
 
 
 def test_matches_name_the_repository_where_there_are_several() -> None:

@@ -9,7 +9,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.types import COUNT_MAX
 from prism_runtime.cursors import CURSOR_CHARS_MAX, _digest, read_cursor, write_cursor
 from prism_search.core.grep_pages import LinePage
-from prism_search.core.lines import LINE_CHARS_SHOWN, LINE_WORK_MAX, SLICE_WORK, matching_lines
+from prism_search.core.lines import LINE_CHARS_SHOWN, LINE_WORK_MAX, SLICE_WORK, matching_lines, shown
 from prism_search.core.patterns import PATTERN_SIZE_MAX, Pattern, compile_pattern
 from prism_source.limits import LINE_BYTES_MAX
 
@@ -139,6 +139,15 @@ def test_a_page_goes_on_behind_the_last_line():
     assert [m.line for m in found("x\nx\nx", after_line=1)] == [2, 3]
     assert found("x\nx\nx", after_line=3) == []
     assert found("x", after_line=10) == []
+
+
+def test_a_long_line_is_cut_around_the_literal():
+    line = "a" * 5_000 + "needle" + "b" * 5_000
+    cut = shown(line, "needle")
+    assert "needle" in cut
+    assert cut.startswith("…a")
+    assert cut.endswith("b…")
+    assert len(cut) == LINE_CHARS_SHOWN + 2
 
 
 def test_long_lines_are_cut_and_still_searched():

@@ -30,6 +30,15 @@ class ScopedRequest(Message):
     wait_for_commit: CommitIdOrNone = ""
 
 
+class EnclosingSymbol(Message):
+    """The innermost type, function or block of data around a line. At top level, `name` is empty and the lines are 0."""
+
+    name: str  # qualified
+    kind: str = ""
+    start_line: int = 0
+    end_line: int = 0
+
+
 class Receipt(Message):
     """The freshness and completeness of an answer."""
 

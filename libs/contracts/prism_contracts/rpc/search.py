@@ -10,7 +10,7 @@ from prism_contracts.code import (
     SymbolKind,
 )
 from prism_contracts.registry import Rpc
-from prism_contracts.rpc.common import Receipt, ScopedRequest
+from prism_contracts.rpc.common import EnclosingSymbol, Receipt, ScopedRequest
 from prism_contracts.types import (
     Cursor,
     Glob,
@@ -153,6 +153,8 @@ class GrepMatch(Message):
     text: str
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    # None if the symbols of the file are unknown.
+    enclosing: EnclosingSymbol | None = None
 
 
 class FileMatches(Message):

@@ -23,8 +23,10 @@ class LinePage:
     totals: Totals | None = None
     files: tuple[FileMatches, ...] = ()
 
-    def __init__(self, limit: int, context: int) -> None:
+    def __init__(self, limit: int, context: int, literal: str = "") -> None:
+        """`literal` is the text that matches, if the pattern is no regex: long lines are cut around it."""
         self.matches: list[GrepMatch] = []
+        self._literal = literal
         self._limit = limit
         self._context = context
 
@@ -49,7 +51,12 @@ class LinePage:
         for number, line in found:
             before, after = neighbours(lines, number, self._context)
             match = GrepMatch(
-                repo=repo, file_path=path, line=number, text=shown(line), before=before, after=after
+                repo=repo,
+                file_path=path,
+                line=number,
+                text=shown(line, self._literal),
+                before=before,
+                after=after,
             )
             self.matches.append(match)
 
@@ -109,7 +116,7 @@ Page = LinePage | FilePage
 def empty_page(request: GrepRequest, totals: Totals | None) -> Page:
     """The page that a request asks for. `totals` are those that its cursor knows."""
     if request.output_mode is OutputMode.CONTENT:
-        return LinePage(request.limit, request.context_lines)
+        return LinePage(request.limit, request.context_lines, "" if request.regex else request.pattern)
     counts_on = not request.cursor
     counts_lines = request.output_mode is OutputMode.COUNT
     return FilePage(

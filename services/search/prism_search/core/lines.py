@@ -69,10 +69,15 @@ def neighbours(lines: Sequence[str], number: int, context: int) -> tuple[tuple[s
     )
 
 
-def shown(line: str) -> str:
-    """A line as it is shown: a very long one only begins."""
+def shown(line: str, literal: str = "") -> str:
+    """Returns a line as answers show it: a very long line is cut, around the literal if it has it, else at its end."""
     stripped = line.removesuffix("\r")
-    return stripped if len(stripped) <= LINE_CHARS_SHOWN else stripped[:LINE_CHARS_SHOWN] + "…"
+    if len(stripped) <= LINE_CHARS_SHOWN:
+        return stripped
+    at = max(0, stripped.lower().find(literal.lower())) if literal else 0
+    start = max(0, min(at - LINE_CHARS_SHOWN // 2, len(stripped) - LINE_CHARS_SHOWN)) if at else 0
+    end = start + LINE_CHARS_SHOWN
+    return f"{'…' if start else ''}{stripped[start:end]}{'…' if end < len(stripped) else ''}"
 
 
 def _matching(

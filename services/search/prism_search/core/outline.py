@@ -13,6 +13,9 @@ from prism_search.core.words import PART, stem_head
 
 _LINE_BITS = 16
 FIELDS = 5
+VALUE = "V"
+# A value of so many lines, such as a table or an object of functions, is a place of its own.
+BLOCK_LINES_MIN = 3
 
 
 class OutlineEntry(NamedTuple):
@@ -63,6 +66,16 @@ class Outline:
         index = self._index
         first, last = bisect_left(index, head << _LINE_BITS), bisect_left(index, (head + 1) << _LINE_BITS)
         return (entry & ((1 << _LINE_BITS) - 1) for entry in index[first:last])
+
+    def around(self, line: int) -> OutlineEntry | None:
+        """Returns the innermost definition around a line, except values of few lines; None at top level."""
+        found = [
+            definition
+            for definition in self.definitions()
+            if definition.start <= line <= definition.end
+            and (definition.group != VALUE or definition.end - definition.start >= BLOCK_LINES_MIN)
+        ]
+        return min(found, key=lambda one: (one.end - one.start, -one.start), default=None)
 
     def may_define(self, name: str) -> bool:
         """False if no symbol has this name; True does not promise one."""

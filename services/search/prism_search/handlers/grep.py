@@ -5,13 +5,15 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from prism_catalog.repositories import RepositoryCatalog
-from prism_contracts.rpc.search import GrepReply, GrepRequest
+from prism_catalog.target import Target
+from prism_contracts.rpc.search import GrepMatch, GrepReply, GrepRequest
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_search.adapters.filters import nothing_passes, refuse_unknown_language
 from prism_search.adapters.listing import Listing, place
 from prism_search.adapters.texts import Texts
 from prism_search.core.grep_pages import Totals, empty_page
 from prism_search.core.patterns import compile_pattern
+from prism_search.operations.enclosing import EnclosingSymbols, FileLine
 from prism_search.operations.file_scan import FILE_END, FileScanner, Position, Scan
 from prism_search.settings import SearchSettings
 from prism_store.globs import compile_glob
@@ -25,8 +27,10 @@ class GrepHandler:
         self,
         reader: Reader,
         repositories: RepositoryCatalog,
+        *,
         listing: Listing,
         texts: Texts,
+        enclosing: EnclosingSymbols,
         settings: SearchSettings,
     ) -> None:
         self._reader = reader
@@ -34,6 +38,7 @@ class GrepHandler:
         self._settings = settings
         self._listing = listing
         self._scanner = FileScanner(reader, texts)
+        self._enclosing = enclosing
 
     async def grep(self, request: GrepRequest) -> GrepReply:
         """Returns matching lines, or files with matches. `complete` is true if the whole scope was scanned.
@@ -55,7 +60,7 @@ class GrepHandler:
         await self._scanner.scan(scan, files[bisect_right(files, start, key=_end) :])
         excludes_all = bool(listed.points) and not files and not any(map(passes, listed.points))
         return GrepReply(
-            matches=tuple(scan.page.matches),
+            matches=await self._with_symbols(target, scan),
             files=scan.page.files,
             total_files=scan.totals.files if scan.totals else None,
             total_lines=scan.totals.lines if scan.totals and not scan.page.first_line_is_enough else None,
@@ -66,6 +71,16 @@ class GrepHandler:
             note=nothing_passes(request.path_filter, request.language) if excludes_all else _note(scan),
             files_scanned=scan.files,
             receipt=await self._repositories.receipt(target),
+        )
+
+    async def _with_symbols(self, target: Target, scan: Scan) -> tuple[GrepMatch, ...]:
+        lines = [
+            FileLine.of(scan.found[match.repo, match.file_path], match.line) for match in scan.page.matches
+        ]
+        symbols = await self._enclosing.find(target, lines)
+        return tuple(
+            match.model_copy(update={"enclosing": symbols.get(line)})
+            for match, line in zip(scan.page.matches, lines, strict=True)
         )
 
 

@@ -12,6 +12,7 @@ from prism_contracts.rpc.search import SearchAnswer, SearchReply, SearchRequest
 from prism_runtime.tasks import running
 from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.facts import Facts
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.core.advice import next_actions
@@ -43,12 +44,13 @@ class SearchHandler:
         repositories: RepositoryCatalog,
         embedding: QueryEmbedding,
         answers: Answers | None = None,
+        facts: Facts | None = None,
     ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._answers = answers
         self._rarity = RarityCounter(reader, repositories)
-        self._retrieval = Retrieval(reader, repositories, embedding)
+        self._retrieval = Retrieval(reader, repositories, embedding, facts or Facts(reader))
 
     async def search(self, request: SearchRequest) -> SearchReply:
         """Returns hits, best first, and the receipt; from the cache if the index has not changed."""

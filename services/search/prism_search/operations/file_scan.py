@@ -101,6 +101,8 @@ class Scan:
         self.files = 0
         self.position = start
         self.late = False
+        # The files of the page, by repository and path.
+        self.found: dict[tuple[str, str], StoredPoint] = {}
         self._pattern = pattern
         self._start = start
         self._deadline = deadline
@@ -137,7 +139,10 @@ class Scan:
         for part in matching_lines(
             text, self._pattern, self._match_elsewhere, after_line=after, lines_max=page.lines_max
         ):
-            page.take(self.target.name_of(file.repo), file.text("path"), text, part.found)
+            repo, path = self.target.name_of(file.repo), file.text("path")
+            page.take(repo, path, text, part.found)
+            if part.found and goes_on_page:
+                self.found[repo, path] = file
             if goes_on_page:
                 is_done = page.first_line_is_enough and part.found
                 self.position = Position(*key, FILE_END if is_done else part.last_line)

@@ -63,11 +63,13 @@ class Retrieved:
 class Retrieval:
     """Reads what a search needs from the store."""
 
-    def __init__(self, reader: Reader, repositories: RepositoryCatalog, embedding: QueryEmbedding) -> None:
+    def __init__(
+        self, reader: Reader, repositories: RepositoryCatalog, embedding: QueryEmbedding, facts: Facts
+    ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._embedding = embedding
-        self._facts = Facts(reader)
+        self._facts = facts
 
     @asynccontextmanager
     async def vectors(self, context: SearchContext) -> AsyncIterator[QueryVectors]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from prism_contracts.rpc.search import FileMatches, GrepMatch, GrepReply
 from prism_gateway.budget import Fit, chars, fit
+from prism_gateway.mcp.answers.places import PlaceLine, place_lines
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
@@ -44,13 +45,17 @@ def grep(reply: GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
         note = f"Cut to max_tokens={max_tokens}: raise it, or continue with next_cursor."
         structured["note"] = f"{reply.note} {note}".lstrip()
     lines = [_file_line(file) for file in files]
-    place = ""
-    for match in matches:
-        here = _place(match)
-        if here != place:
-            lines += ["", here] if lines else [here]
-            place = here
-        lines += _match_lines(match)
+    lines += place_lines(
+        PlaceLine(
+            _place(match),
+            match["line"],
+            match["text"],
+            found.enclosing,
+            match.get("before", ()),
+            match.get("after", ()),
+        )
+        for match, found in zip(matches, reply.matches, strict=True)
+    )
     foot = [f"{_count_line(reply)}; {receipt_line(reply.receipt)}"]
     if structured["note"]:
         foot.append(f"note: {structured['note']}")
@@ -67,6 +72,8 @@ def _match(match: GrepMatch, chars_max: int, with_repo: bool) -> Json:
     shown: Json = {"file_path": match.file_path, "line": match.line, "text": _clip(match.text, chars_max)}
     if with_repo:
         shown["repo"] = match.repo
+    if match.enclosing and match.enclosing.name:
+        shown["symbol"] = match.enclosing.name
     if match.before:
         shown["before"] = [_clip(line, chars_max) for line in match.before]
     if match.after:
@@ -100,15 +107,6 @@ def _place(match: Json) -> str:
     return f"{match['repo']} {match['file_path']}" if "repo" in match else str(match["file_path"])
 
 
-def _match_lines(match: Json) -> list[str]:
-    line, before, after = match["line"], match.get("before", ()), match.get("after", ())
-    return [
-        *(f"{line - len(before) + index}- {text}" for index, text in enumerate(before)),
-        f"{line}: {match['text']}",
-        *(f"{line + 1 + index}- {text}" for index, text in enumerate(after)),
-    ]
-
-
 def _count_line(reply: GrepReply) -> str:
     found = len(reply.matches) or len(reply.files)
     scanned = _several(reply.files_scanned, "file")
@@ -117,7 +115,8 @@ def _count_line(reply: GrepReply) -> str:
     if not found:
         return f"No match in {scanned} scanned"
     if reply.matches:
-        return f"{_several(found, 'match')} in {scanned} scanned"
+        holding = len({(match.repo, match.file_path) for match in reply.matches})
+        return f"{_several(found, 'match')} in {_several(holding, 'file')}; {scanned} scanned"
     if reply.total_files is None:
         return f"{_several(found, 'file')} with matches, of {scanned} scanned"
     counted = "" if reply.total_lines is None else f"{_several(reply.total_lines, 'line')} in "

@@ -238,7 +238,13 @@ TOOLS: tuple[AnyTool, ...] = (
         record(
             matches=array(
                 record(
-                    repo=STRING, file_path=STRING, line=INTEGER, text=STRING, before=STRINGS, after=STRINGS
+                    repo=STRING,
+                    file_path=STRING,
+                    line=INTEGER,
+                    text=STRING,
+                    symbol=STRING,
+                    before=STRINGS,
+                    after=STRINGS,
                 )
             ),
             files=array(record(repo=STRING, file_path=STRING, lines=INTEGER)),

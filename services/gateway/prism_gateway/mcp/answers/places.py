@@ -1,0 +1,57 @@
+"""Lines of files as text: grouped by file and by the symbol around them, each line once."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from prism_contracts.rpc.common import EnclosingSymbol
+
+TOP_LEVEL = "top level"
+
+
+class PlaceLine(NamedTuple):
+    """A line to show: its place, its text, and the neighboring lines."""
+
+    file: str  # as shown: the path, with the repository if there are several
+    line: int
+    text: str
+    enclosing: EnclosingSymbol | None = None
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+
+
+def place_lines(places: Iterable[PlaceLine]) -> Iterator[str]:
+    """Returns the lines by file, then by enclosing symbol with its range. `:` marks a match, `-` a neighbor."""
+    for number, (file, found) in enumerate(groupby(places, key=lambda one: one.file)):
+        if number:
+            yield ""
+        yield file
+        for symbol, lines in groupby(found, key=lambda one: one.enclosing):
+            yield from _symbol_lines(symbol, list(lines))
+
+
+def symbol_name(symbol: EnclosingSymbol) -> str:
+    """Returns the name of a symbol with its range, or `top level`."""
+    return f"{symbol.name} ({symbol.start_line}-{symbol.end_line})" if symbol.name else TOP_LEVEL
+
+
+def _symbol_lines(symbol: EnclosingSymbol | None, places: Sequence[PlaceLine]) -> Iterator[str]:
+    lines = list(_numbered(places))
+    if symbol is None:
+        yield from (f"  {line}" for line in lines)
+    elif len(lines) == 1:
+        yield f"  {symbol_name(symbol)} {lines[0]}"
+    else:
+        yield f"  {symbol_name(symbol)}"
+        yield from (f"    {line}" for line in lines)
+
+
+def _numbered(places: Sequence[PlaceLine]) -> Iterator[str]:
+    matching = {place.line for place in places}
+    texts: dict[int, str] = {}
+    for place in places:
+        texts |= dict(enumerate(place.before, place.line - len(place.before)))
+        texts |= dict(enumerate(place.after, place.line + 1))
+    texts |= {place.line: place.text for place in places}
+    for line in sorted(texts):
+        yield f"{line}{':' if line in matching else '-'} {texts[line]}"
