@@ -22,7 +22,7 @@ from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.state_assembler import StateAssembler
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import NONE
-from prism_atlas.handlers.layers import LayerGraph, LayerGraphs
+from prism_atlas.operations.layer_graphs import LayerGraph, LayerGraphs
 from prism_catalog.scip_indexes import ScipIndexes
 from prism_catalog.target import Target
 from prism_contracts import names

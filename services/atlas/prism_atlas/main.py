@@ -15,11 +15,15 @@ from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.search import SearchClient
 from prism_atlas.adapters.summaries import Summaries
 from prism_atlas.handlers.builds import BuildHandlers
-from prism_atlas.handlers.layers import LayerGraphs
 from prism_atlas.handlers.maps import MapHandlers
-from prism_atlas.handlers.served import ServedGraphs
 from prism_atlas.handlers.traversal import TraversalHandlers
 from prism_atlas.handlers.uses import UsesHandler
+from prism_atlas.operations.base_graphs import BaseGraphs
+from prism_atlas.operations.diff_impact import DiffImpact
+from prism_atlas.operations.layer_graphs import LayerGraphs
+from prism_atlas.operations.module_entries import ModuleEntries
+from prism_atlas.operations.served_graphs import ServedGraphs
+from prism_atlas.operations.text_checks import TextChecks
 from prism_atlas.settings import AtlasSettings
 from prism_catalog.histories import Histories, HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
@@ -97,7 +101,10 @@ async def serve() -> None:
             graphs = await open_graphs(bus, settings, Path(folder))
             metrics = BuildMetrics(REGISTRY)
             indexes = IndexFiles(await ScipIndexes.open(bus), Path(folder))
-            builds = BuildHandlers(processes, graphs, records, indexes, folder=Path(folder), metrics=metrics)
+            base_graphs = BaseGraphs(
+                processes, graphs, records, indexes, folder=Path(folder), metrics=metrics
+            )
+            builds = BuildHandlers(base_graphs)
             layer_graphs = LayerGraphs(
                 processes,
                 records,
@@ -111,12 +118,15 @@ async def serve() -> None:
                 await bus.follow(names.KV_LAYERS, Layer),
                 await LayerFilesStore.open(bus.js, settings.nats_replicas),
             )
-            served = ServedGraphs(RepositoryCatalog(records, layers, reader), graphs, builds, layer_graphs)
+            served = ServedGraphs(
+                RepositoryCatalog(records, layers, reader), graphs, base_graphs, layer_graphs
+            )
             bus.consume(topics.REPO_INDEXED, builds.on_indexed, workers=1)
             bus.consume(topics.SCIP_STORED, builds.on_scip_stored, workers=1)
             histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
-            maps = MapHandlers(served, Summaries(reader), histories)
-            traversals = TraversalHandlers(served, SearchClient(bus))
+            maps = MapHandlers(served, ModuleEntries(Summaries(reader), histories))
+            search = SearchClient(bus)
+            traversals = TraversalHandlers(served, TextChecks(search), DiffImpact(search))
             register(bus, maps, traversals, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
             await bus.start()
             background.append(

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from prism_atlas.adapters.build_processes import BuildProcesses
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
-from prism_atlas.handlers.layers import BUILDS_MAX, LayerGraphs
+from prism_atlas.operations.layer_graphs import BUILDS_MAX, LayerGraphs
 from prism_catalog.scip_indexes import ScipIndexes
 from prism_catalog.target import Target
 from prism_contracts.base import Lane, layer_id

@@ -1,1 +1,4 @@
-"""One module per kind of question, and one that builds graphs."""
+"""What atlas receives and answers: one module per kind of message.
+
+A handler decodes a message, calls an operation or the core, and replies. No handler imports another one.
+"""

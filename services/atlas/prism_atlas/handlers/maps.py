@@ -3,19 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 
-from prism_atlas.adapters.summaries import Summaries, SummarizedFile
 from prism_atlas.core.architecture import Architecture
-from prism_atlas.core.graph import Graph
-from prism_atlas.core.module_map import RankedFile, modules, symbol_label, top_symbols
+from prism_atlas.core.module_map import RankedFile, modules
 from prism_atlas.core.ranking import TIERS
-from prism_atlas.handlers.served import ServedGraph, ServedGraphs
-from prism_catalog.histories import Histories
-from prism_contracts.rpc.guidance import RecentChanges
+from prism_atlas.operations.module_entries import ModuleEntries
+from prism_atlas.operations.served_graphs import ServedGraph, ServedGraphs
 from prism_contracts.rpc.maps import (
     ArchitectureReply,
     ArchitectureRequest,
     ComponentDetail,
-    ModuleEntry,
     ModuleMapReply,
     ModuleMapRequest,
 )
@@ -25,10 +21,9 @@ from prism_runtime.cursors import read_cursor, write_cursor
 class MapHandlers:
     """Answers from the graph. Slow work runs on a thread, so that the event loop stays free."""
 
-    def __init__(self, graphs: ServedGraphs, summaries: Summaries, histories: Histories) -> None:
+    def __init__(self, graphs: ServedGraphs, entries: ModuleEntries) -> None:
         self._graphs = graphs
-        self._summaries = summaries
-        self._histories = histories
+        self._entries = entries
 
     async def module_map(self, request: ModuleMapRequest) -> ModuleMapReply:
         """Returns a page of the most depended-upon files. A cursor is valid for one state of the graph."""
@@ -40,7 +35,7 @@ class MapHandlers:
         end = min(start + request.limit, total)
         return ModuleMapReply(
             repo=served.repo,
-            entries=await self._entries(served, found.page(start, end)),
+            entries=await self._entries.of(served, found.page(start, end)),
             total=total,
             tiers=found.tiers(),
             next_cursor=write_cursor(question, end) if end < total else "",
@@ -75,7 +70,7 @@ class MapHandlers:
         cycles = architecture.file_cycles(number)
         return ComponentDetail(
             summary=architecture.summary(number),
-            files=await self._entries(served, _members(served, files[:limit])),
+            files=await self._entries.of(served, _members(served, files[:limit])),
             interface=tuple(interface[:limit]),
             uses=tuple(uses[:limit]),
             used_by=tuple(used_by[:limit]),
@@ -92,36 +87,6 @@ class MapHandlers:
                 "cycles": len(cycles),
             },
         )
-
-    async def _entries(self, served: ServedGraph, page: Sequence[RankedFile]) -> tuple[ModuleEntry, ...]:
-        graph = served.snapshot.graph
-        symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
-        summarized = {file: _summarized(graph, file, top) for file, top in symbols.items()}
-        read_report = await self._summaries.get(served.target.scope, list(summarized.values()))
-        changes = {file: await self._histories.changes(served.target, graph.path(file)) for file in symbols}
-        return tuple(
-            ModuleEntry(
-                file_path=graph.path(file),
-                language=graph.strings[graph.files.language[file]],
-                lines=int(graph.files.lines[file]),
-                tier=tier,
-                relative_score=score,
-                summary=read_report[summarized[file].id],
-                top_symbols=tuple(symbol_label(graph, symbol) for symbol in symbols[file]),
-                commits_90_days=_velocity(changes[file]),
-            )
-            for file, tier, score in page
-        )
-
-
-def _summarized(graph: Graph, file: int, top: Sequence[int]) -> SummarizedFile:
-    main = graph.strings[graph.symbols.qualified_name[top[0]]] if top else ""
-    strings, files = graph.strings, graph.files
-    return SummarizedFile(strings[files.id[file]], strings[files.generation[file]], main)
-
-
-def _velocity(changes: RecentChanges | None) -> int | None:
-    return changes.commits_90_days if changes else None
 
 
 def _members(served: ServedGraph, files: Sequence[int]) -> list[RankedFile]:

@@ -7,16 +7,15 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from prism_atlas.adapters.search import SearchClient
 from prism_atlas.core.answering import call_hierarchy as calls
 from prism_atlas.core.answering import dependencies as files
 from prism_atlas.core.answering import impact as impacts
 from prism_atlas.core.answering import path as paths
 from prism_atlas.core.answering import type_hierarchy as types
 from prism_atlas.core.answering.common import one_symbol
-from prism_atlas.core.diffs import FileDiff, read_diff
-from prism_atlas.core.graph import NONE
-from prism_atlas.handlers.served import ServedGraph, ServedGraphs
+from prism_atlas.operations.diff_impact import DiffImpact
+from prism_atlas.operations.served_graphs import ServedGraphs
+from prism_atlas.operations.text_checks import TextChecks
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import ScopedRequest
 from prism_contracts.rpc.graph import (
@@ -33,20 +32,16 @@ from prism_contracts.rpc.graph import (
     TypeHierarchyRequest,
 )
 
-DIFF_FILES_MAX = 200
-READS_AT_ONCE_MAX = 8
-# Listed among a receipt's missing legs when search could not check the answer against the text.
-TEXT = "text"
-
 Reply = TypeVar("Reply")
 
 
 class TraversalHandlers:
     """Answers `call_hierarchy`, `type_hierarchy`, `dependencies`, `find_path` and `impact`."""
 
-    def __init__(self, served: ServedGraphs, search: SearchClient) -> None:
+    def __init__(self, served: ServedGraphs, text: TextChecks, diffs: DiffImpact) -> None:
         self._served = served
-        self._search = search
+        self._text = text
+        self._diffs = diffs
 
     async def call_hierarchy(self, request: CallHierarchyRequest) -> CallHierarchyReply:
         """Returns a tree of calls. If it has no callers, search checks the text for the name."""
@@ -55,7 +50,7 @@ class TraversalHandlers:
         reply = await self._answer(request, lambda: calls.call_hierarchy(graph, request, served.receipt))
         if reply.total or request.direction is not CallDirection.CALLERS or not reply.roots[0].symbol:
             return reply
-        return await self._with_text(request, reply)
+        return await self._text.with_text(request, reply)
 
     async def type_hierarchy(self, request: TypeHierarchyRequest) -> TypeHierarchyReply:
         """Returns the supertypes and subtypes of a type."""
@@ -88,7 +83,7 @@ class TraversalHandlers:
             )
         served = await self._served.get(request)
         if request.diff:
-            return await self._impact_of_diff(request, served)
+            return await self._diffs.impact(request, served)
         graph, rank = served.snapshot.graph, served.snapshot.analysis.ranks.node
 
         def answer() -> ImpactReply:
@@ -104,66 +99,4 @@ class TraversalHandlers:
         except PrismError as error:
             if error.code is not ErrorCode.SYMBOL_NOT_FOUND:
                 raise
-            raise await self._not_found(request, str(error.body.details["symbol"])) from error
-
-    async def _not_found(self, request: ScopedRequest, symbol: str) -> PrismError:
-        known = await self._search.definition(request, symbol, "")
-        if known.definitions:
-            first = known.definitions[0]
-            return PrismError(
-                ErrorCode.SYMBOL_NOT_FOUND,
-                f"The graph has no definition of {symbol!r}; the index has one at"
-                f" {first.file_path}:{first.symbol.name_line}.",
-                "Omit file_path, or retry when the graph is up to date. Meanwhile find_references answers.",
-            )
-        return PrismError(
-            ErrorCode.SYMBOL_NOT_FOUND,
-            f"There is no definition of {symbol!r}.",
-            "Try a name from details.suggestions, or search_code."
-            if known.suggestions
-            else "Try search_code.",
-            suggestions=list(known.suggestions),
-            unparsed=list(known.unparsed),
-        )
-
-    async def _with_text(
-        self, request: CallHierarchyRequest, reply: CallHierarchyReply
-    ) -> CallHierarchyReply:
-        root = reply.roots[0]
-        try:
-            in_text = await self._search.in_text(request, root.symbol, root.file_path)
-        except PrismError:
-            receipt = reply.receipt.model_copy(update={"missing_legs": (*reply.receipt.missing_legs, TEXT)})
-            return reply.model_copy(update={"receipt": receipt})
-        return reply.model_copy(update={"in_text": in_text})
-
-    async def _impact_of_diff(self, request: ImpactRequest, served: ServedGraph) -> ImpactReply:
-        graph = served.snapshot.graph
-        diffs = await asyncio.to_thread(read_diff, request.diff)
-        if len(diffs) > DIFF_FILES_MAX:
-            raise PrismError(
-                ErrorCode.PAYLOAD_TOO_LARGE,
-                f"The diff has {len(diffs)} files; the limit is {DIFF_FILES_MAX}.",
-                "Send it in parts.",
-            )
-        reads = asyncio.Semaphore(READS_AT_ONCE_MAX)
-
-        async def lines_of(diff: FileDiff) -> list[str]:
-            file, _ = impacts.indexed_as(graph, diff)
-            if file == NONE or not diff.changes:
-                return []
-            async with reads:
-                return await self._search.lines(request, graph.path(file))
-
-        texts = await asyncio.gather(*map(lines_of, diffs))
-
-        def answer() -> ImpactReply:
-            read = [impacts.read_change(graph, diff, lines) for diff, lines in zip(diffs, texts, strict=True)]
-            changes = impacts.ChangeSet(
-                [file for file, _ in read], [one for _, found in read for one in found]
-            )
-            return impacts.impact_of(
-                graph, served.snapshot.analysis.ranks.node, changes, request, served.receipt
-            )
-
-        return await asyncio.to_thread(answer)
+            raise await self._text.not_found(request, str(error.body.details["symbol"])) from error

@@ -3,7 +3,7 @@
 import asyncio
 
 from prism_atlas.core.answering import uses as answering
-from prism_atlas.handlers.served import ServedGraphs
+from prism_atlas.operations.served_graphs import ServedGraphs
 from prism_contracts.rpc.symbols import UsesReply, UsesRequest
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from prism_atlas.adapters.graphs import GraphStore
 from prism_atlas.core.graph import Graph
 from prism_atlas.core.snapshot import GraphSnapshot
-from prism_atlas.handlers.builds import BuildHandlers
-from prism_atlas.handlers.layers import LayerGraphs
+from prism_atlas.operations.base_graphs import BaseGraphs
+from prism_atlas.operations.layer_graphs import LayerGraphs
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.base import BASE_LAYER
@@ -56,12 +56,16 @@ class ServedGraphs:
     """Finds graphs by repository name and ref."""
 
     def __init__(
-        self, repositories: RepositoryCatalog, graphs: GraphStore, builds: BuildHandlers, layers: LayerGraphs
+        self,
+        repositories: RepositoryCatalog,
+        graphs: GraphStore,
+        base_graphs: BaseGraphs,
+        layer_graphs: LayerGraphs,
     ) -> None:
         self._repositories = repositories
         self._graphs = graphs
-        self._builds = builds
-        self._layers = layers
+        self._base_graphs = base_graphs
+        self._layer_graphs = layer_graphs
 
     async def get(self, request: ScopedRequest) -> ServedGraph:
         """Returns the graph of a request.
@@ -112,7 +116,7 @@ class ServedGraphs:
         base = target.repositories[0].served
         if base is None or layer.served is None:
             raise _not_built(target.repositories[0].name, None)
-        graph = await self._layers.get(target, layer, base.version)
+        graph = await self._layer_graphs.get(target, layer, base.version)
         return _LocatedGraph(
             graph.snapshot,
             state=" ".join([str(base.version), *graph.indexes, *view.state]),
@@ -127,8 +131,8 @@ class ServedGraphs:
         """Returns the newest graph's record. Starts a build if there is none or its SCIP indexes differ."""
         record = self._graphs.record(repository.tenant, repository.repo, BASE_LAYER)
         state = repository.served
-        if state is not None and (record is None or not self._builds.has_all_indexes(record)):
-            self._builds.ensure_built(repository, state)
+        if state is not None and (record is None or not self._base_graphs.has_all_indexes(record)):
+            self._base_graphs.ensure_built(repository, state)
         if record is None:
             raise _not_built(repository.name, state)
         return record

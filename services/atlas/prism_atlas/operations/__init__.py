@@ -1,0 +1,1 @@
+"""What handlers call: graphs are built, found and cached here, and answers completed. Operations never reply."""
