@@ -38,6 +38,28 @@ PLACE = {"repo": STRING, "file_path": STRING, "start_line": INTEGER, "end_line":
 SYMBOL = {"name": STRING, "kind": STRING, "signature": STRING, "docstring": STRING}
 RECEIPT = {"receipt": OBJECT}
 TRUNCATED = {"truncated": BOOLEAN}
+# The result of both searches, in code and in prose.
+SEARCH_OUTPUT = record(
+    results=array(
+        record(
+            **PLACE,
+            content=STRING,
+            symbol=STRING,
+            kind=STRING,
+            language=STRING,
+            score=NUMBER,
+            legs=OBJECT,
+            file_context=OBJECT,
+        )
+    ),
+    confidence=STRING,
+    query_intent=STRING,
+    next_actions=STRINGS,
+    next_cursor=STRING,
+    diagnostics=OBJECT,
+    **TRUNCATED,
+    **RECEIPT,
+)
 
 # Titles add nothing. Calls rarely reach the length limits of texts and the highest budget, and the error
 # names them.

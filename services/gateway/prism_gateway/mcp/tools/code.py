@@ -47,10 +47,10 @@ from prism_gateway.mcp.arguments import (
 from prism_gateway.mcp.schema import (
     BOOLEAN,
     INTEGER,
-    NUMBER,
     OBJECT,
     PLACE,
     RECEIPT,
+    SEARCH_OUTPUT,
     STRING,
     STRINGS,
     SYMBOL,
@@ -198,28 +198,6 @@ async def find_references(call: Call, arguments: FindReferences) -> Answer:
     )
     return references.answer(reply, request)
 
-
-SEARCH_OUTPUT = record(
-    results=array(
-        record(
-            **PLACE,
-            content=STRING,
-            symbol=STRING,
-            kind=STRING,
-            language=STRING,
-            score=NUMBER,
-            legs=OBJECT,
-            file_context=OBJECT,
-        )
-    ),
-    confidence=STRING,
-    query_intent=STRING,
-    next_actions=STRINGS,
-    next_cursor=STRING,
-    diagnostics=OBJECT,
-    **TRUNCATED,
-    **RECEIPT,
-)
 
 TOOLS: tuple[AnyTool, ...] = (
     Tool(

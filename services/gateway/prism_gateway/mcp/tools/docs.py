@@ -8,8 +8,8 @@ from prism_contracts import types
 from prism_contracts.rpc.search import Corpus, SearchLimit, SearchRequest
 from prism_gateway.mcp.answers import hits
 from prism_gateway.mcp.arguments import BudgetedArguments, Glob
+from prism_gateway.mcp.schema import SEARCH_OUTPUT
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
-from prism_gateway.mcp.tools.code import SEARCH_OUTPUT
 from prism_gateway.search import search
 
 # Enough of a passage to judge it. read_file has the rest.
