@@ -16,7 +16,7 @@ from prism_search.core.definitions import definition_reply, distinct_places
 from prism_search.core.lines import shown
 from prism_search.core.references.edges import Edge, SourceFile, count_elsewhere, count_groups, group_of
 from prism_search.core.references.query import ReferenceQuery
-from prism_search.core.references.text import FileLine, TextFile, read_text
+from prism_search.core.references.text import TextFileLine, TextFile, read_text
 from prism_store.globs import compile_glob
 
 DEFINITIONS_SHOWN_MAX = 5
@@ -81,7 +81,7 @@ def _with_texts(
     by_place = {(target.name_of(file.scope), file.path): file for file in files}
     for entry in entries:
         file = by_place.get((entry.repo, entry.file_path))
-        text = shown(FileLine(file, entry.line).text).strip() if file else ""
+        text = shown(TextFileLine(file, entry.line).text).strip() if file else ""
         yield entry.model_copy(update={"text": text})
 
 
@@ -114,7 +114,7 @@ def _entry(target: Target, edge: Edge) -> ReferenceEntry:
     )
 
 
-def _text_line(target: Target, line: FileLine) -> TextLine:
+def _text_line(target: Target, line: TextFileLine) -> TextLine:
     file = line.file
     return TextLine(
         repo=target.name_of(file.scope),

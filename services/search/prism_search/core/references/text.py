@@ -25,7 +25,7 @@ class TextFile:
         return self.text.split("\n")
 
 
-class FileLine(NamedTuple):
+class TextFileLine(NamedTuple):
     """A line of a file."""
 
     file: TextFile
@@ -42,7 +42,7 @@ class Text(NamedTuple):
 
     files: int  # with such lines; only code, as `lines` and `unexplained`
     lines: int
-    unexplained: Sequence[FileLine]
+    unexplained: Sequence[TextFileLine]
     prose_files: int
     prose_lines: int
 
@@ -56,7 +56,10 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
         files=len(code),
         lines=_total(lines for _, lines in code),
         unexplained=[
-            FileLine(file, number) for file, lines in code for number in lines if number not in file.explained
+            TextFileLine(file, number)
+            for file, lines in code
+            for number in lines
+            if number not in file.explained
         ],
         prose_files=len(prose),
         prose_lines=_total(prose),
