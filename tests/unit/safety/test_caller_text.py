@@ -44,7 +44,7 @@ MET_BY = {
     "prism_resolver.symbol_names": NAME_CHARS,
     "prism_atlas.core.lookup": NAME_CHARS,
     "prism_atlas.core.relevance": QUERY_CHARS,
-    "prism_atlas.core.diffs": PATH_CHARS,  # each line by itself
+    "prism_source.unified_diff": PATH_CHARS,  # each line by itself
     "prism_store.globs": NAME_CHARS,
     "prism_catalog.layers": NAME_CHARS,
     "prism_source.gittree": NAME_CHARS,

@@ -4,23 +4,16 @@ The indexed file may be the state before a diff or the state after it. Comparing
 text shows which.
 """
 
-import codecs
-import re
 from collections.abc import Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
-
-from unidiff.errors import UnidiffParseError
-from unidiff.patch import Hunk, Line, PatchedFile, PatchSet
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.types import DIFF_CHARS_MAX
+from prism_source.unified_diff import ADDED, CONTEXT, REMOVED, FilePatch, PatchHunk, parse_diff
 
-NOWHERE = "/dev/null"
 DIFF_LINES_MAX = 20_000
-# Each file of a diff begins with one of these.
-HEADERS = ("--- ", "diff --git ", "Binary files ")
-RENAMED = re.compile(r"^rename (from|to) (.+)$")
 
 
 class Gap(NamedTuple):
@@ -67,9 +60,6 @@ def read_diff(text: str) -> list[FileDiff]:
             f"The diff has {len(text):,} characters; the limit is {DIFF_CHARS_MAX:,}.",
             "Send it in parts.",
         )
-    # Without a header, the parser would read every line to find nothing.
-    if not any(header in text for header in HEADERS):
-        raise _not_a_diff("it names no file")
     if text.count("\n") > DIFF_LINES_MAX:
         raise PrismError(
             ErrorCode.PAYLOAD_TOO_LARGE,
@@ -77,11 +67,14 @@ def read_diff(text: str) -> list[FileDiff]:
             "Send it in parts.",
         )
     try:
-        files = [_file(patched) for patched in PatchSet(text if text.endswith("\n") else f"{text}\n")]
-    except UnidiffParseError as error:
-        raise _not_a_diff(str(error).strip()) from error
-    if not files:
-        raise _not_a_diff("it names no file")
+        patches = parse_diff(text if text.endswith("\n") else f"{text}\n", path_errors="replace")
+    except ValueError as error:
+        raise PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"This is not a unified diff: {error}.",
+            "Send the output of git diff.",
+        ) from error
+    files = [_file(patch) for patch in patches]
     for file in files:
         for path in filter(None, (file.before, file.after)):
             _check(path)
@@ -94,26 +87,17 @@ def applies_to(side: HunkSide, lines: Sequence[str]) -> bool:
     return tuple(line.rstrip("\r") for line in there) == side.texts
 
 
-def _file(patched: PatchedFile) -> FileDiff:
-    before, after = _path(patched.source_file, "a/"), _path(patched.target_file, "b/")
-    for line in patched.patch_info or ():
-        if found := RENAMED.match(line.rstrip("\n")):
-            before, after = (
-                (_unquoted(found[2]), after) if found[1] == "from" else (before, _unquoted(found[2]))
-            )
-    return FileDiff(before, after, patched.is_binary_file, tuple(_diff_hunk(hunk) for hunk in patched))
+def _file(patch: FilePatch) -> FileDiff:
+    return FileDiff(patch.old_path, patch.new_path, patch.is_binary, tuple(map(_diff_hunk, patch.hunks)))
 
 
-def _diff_hunk(hunk: Hunk) -> DiffHunk:
-    runs = [(mark, [line.value.rstrip("\r\n") for line in run]) for mark, run in groupby(hunk, _mark)]
+def _diff_hunk(hunk: PatchHunk) -> DiffHunk:
+    marked = groupby(hunk.lines, attrgetter("mark"))
+    runs = [(mark, [line.text.rstrip("\r\n") for line in run]) for mark, run in marked]
     # For an empty range, the header has the number of the line before.
-    before = hunk.source_start + (hunk.source_length == 0)
-    after = hunk.target_start + (hunk.target_length == 0)
-    return DiffHunk(_side(before, runs, "-"), _side(after, runs, "+"))
-
-
-def _mark(line: Line) -> str:
-    return str(line.line_type)
+    before = hunk.old_start + (hunk.old_count == 0)
+    after = hunk.new_start + (hunk.new_count == 0)
+    return DiffHunk(_side(before, runs, REMOVED), _side(after, runs, ADDED))
 
 
 def _side(start: int, runs: Sequence[tuple[str, list[str]]], own: str) -> HunkSide:
@@ -123,27 +107,14 @@ def _side(start: int, runs: Sequence[tuple[str, list[str]]], own: str) -> HunkSi
     gaps: list[Gap] = []
     for position, (mark, run) in enumerate(runs):
         line = start + len(texts)
-        if mark in (own, " "):
+        if mark in (own, CONTEXT):
             changed += [line + n for n, text in enumerate(run) if mark == own and text.strip()]
             texts += run
-        elif mark in ("+", "-") and own not in {
+        elif mark in (ADDED, REMOVED) and own not in {
             other for other, _ in runs[max(position - 1, 0) : position + 2]
         }:
             gaps += [Gap(line - 1, len(text) - len(text.lstrip())) for text in run if text.strip()][:1]
     return HunkSide(start, tuple(texts), tuple(changed), tuple(gaps))
-
-
-def _path(spelled: str, prefix: str) -> str:
-    path = _unquoted(spelled)
-    return "" if path == NOWHERE else path.removeprefix(prefix)
-
-
-def _unquoted(path: str) -> str:
-    """Remove git's quotes around paths with unusual characters, which escape them byte by byte."""
-    if len(path) < 2 or not path.startswith('"') or not path.endswith('"'):  # noqa: PLR2004 - the quotes
-        return path
-    raw, _ = codecs.escape_decode(path[1:-1].encode())
-    return bytes(raw).decode(errors="replace")
 
 
 def _check(path: str) -> None:
@@ -153,11 +124,3 @@ def _check(path: str) -> None:
             f"The diff contains {path!r}, which is not a path in a repository.",
             "Create the diff at the root of the repository, as git diff does.",
         )
-
-
-def _not_a_diff(reason: str) -> PrismError:
-    return PrismError(
-        ErrorCode.INVALID_ARGUMENT,
-        f"This is not a unified diff: {reason}.",
-        "Send the output of git diff.",
-    )

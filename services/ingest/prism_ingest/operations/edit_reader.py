@@ -8,9 +8,10 @@ from prism_contracts.records import Repository
 from prism_contracts.rpc.imports import FileEdit
 from prism_ingest.adapters.index import read_text
 from prism_ingest.core.edits import editable_path
-from prism_ingest.core.patches import Patch, apply, read_diff
+from prism_ingest.core.patches import apply, read_diff
 from prism_runtime.bus import Bus
 from prism_source.snapshot import blob_hash
+from prism_source.unified_diff import FilePatch
 
 
 async def read_edits(
@@ -34,7 +35,7 @@ async def read_edits(
     return edits
 
 
-async def _patched(bus: Bus, repository: Repository, ref: str, patch: Patch) -> Iterator[FileEdit]:
+async def _patched(bus: Bus, repository: Repository, ref: str, patch: FilePatch) -> Iterator[FileEdit]:
     old = await _text(bus, repository, ref, patch.old_path) if patch.old_path else ""
     new = apply(patch, old) if patch.new_path else ""
     return _edits_of(patch, new)
@@ -53,7 +54,7 @@ async def _text(bus: Bus, repository: Repository, ref: str, path: str) -> str:
     return indexed.content
 
 
-def _edits_of(patch: Patch, new: str) -> Iterator[FileEdit]:
+def _edits_of(patch: FilePatch, new: str) -> Iterator[FileEdit]:
     if patch.old_path and patch.old_path != patch.new_path:
         yield FileEdit(path=patch.old_path, content=None)
     if patch.new_path:
