@@ -16,7 +16,7 @@ from prism_search.core.definitions import definition_reply, distinct_places
 from prism_search.core.lines import shown
 from prism_search.core.references.edges import Edge, SourceFile, count_elsewhere, count_groups, group_of
 from prism_search.core.references.query import ReferenceQuery
-from prism_search.core.references.text import TextFileLine, TextFile, read_text
+from prism_search.core.references.text import TextFile, TextFileLine, read_text
 from prism_store.globs import compile_glob
 
 DEFINITIONS_SHOWN_MAX = 5
