@@ -323,8 +323,9 @@ async def test_references_fit_the_budget_and_continue_by_cursor(stack) -> None:
             >= {"file_path": "src/app.py", "line": 1, "status": "resolved", "strategy": "import"}.items()
         )
         text = first.content[0].text
-        assert "src/app.py:1 in run [calls, import] line 1" in text
-        assert "1 of them outside definitions and references:\n  src/app.py:900 # main" in text
+        assert "callers (300):\n  src/app.py\n    run\n      1: line 1\n" in text
+        assert "other code that contains the name (1):\n  src/app.py\n    900: # main" in text
+        assert "Not complete: 1 line of code could not be resolved (listed above)." in text
         missed = await client.call_tool("find_references", {"symbols": ["mian"]})
         assert "mian: no definition. Similar names: main." in missed.content[0].text
 

@@ -24,12 +24,14 @@ from prism_runtime.bus import Bus
 from prism_runtime.packing import pack_lines
 from prism_runtime.settings import ServiceSettings
 from prism_search.adapters.definitions import Definitions
+from prism_search.adapters.facts import Facts
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.adapters.uses import GraphUses
 from prism_search.handlers.references import ReferencesHandler
+from prism_search.operations.enclosing import EnclosingSymbols
 from prism_search.operations.references import ReferenceFinder
 
 NAME = "acme/parcel-tracker"
@@ -84,6 +86,7 @@ async def ask(index, tenant) -> Callable:
         occurrences=await scip_reader(index.bus.js),
         manifests=Manifests(texts),
         graph=GraphUses(index.bus),  # there is no atlas to answer
+        enclosing=EnclosingSymbols(Facts(index.reader)),
     )
     handler = ReferencesHandler(index.repositories, finder)
 
@@ -106,8 +109,8 @@ async def test_edges_have_a_strategy_and_other_lines_are_listed(ask) -> None:
         "parcels/depot.py:1 resolved",
     ]
     counts = answer.reconciliation
-    assert (counts.resolved, counts.candidates, counts.text_lines, counts.unexplained) == (3, 1, 6, 1)
-    assert [line.text for line in counts.unexplained_lines] == ["# rate is asked here"]
+    assert (counts.resolved, counts.candidates, counts.text_lines, counts.mentions) == (3, 1, 6, 1)
+    assert [line.text for line in counts.mention_lines] == ["# rate is asked here"]
     assert (counts.files, counts.prose_files) == (3, 0)
 
 
@@ -125,7 +128,7 @@ async def test_an_undefined_name_is_still_searched_in_the_text(ask) -> None:
     (answer,) = await ask("asked")
     assert not answer.definitions
     assert not answer.entries
-    assert [line.line for line in answer.reconciliation.unexplained_lines] == [3]
+    assert [line.line for line in answer.reconciliation.mention_lines] == [3]
 
 
 async def test_pages_continue_after_the_last_entry(ask) -> None:

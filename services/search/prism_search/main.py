@@ -113,6 +113,7 @@ def make_handlers(
         occurrences=occurrences,
         manifests=Manifests(texts),
         graph=graph,
+        enclosing=enclosing,
     )
     return Handlers(
         SearchHandler(reader, repositories, embedding, answers, facts),

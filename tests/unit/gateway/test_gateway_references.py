@@ -4,6 +4,7 @@ import pytest
 from gateway_receipts import RECEIPT
 
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
+from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     Definition,
     Reconciliation,
@@ -44,11 +45,7 @@ def rendered(entries: tuple[ReferenceEntry, ...] = (CALL,), **asked: object):
 
 def test_lines_of_prose_are_counted_separately() -> None:
     structured, lines = rendered()
-    assert (
-        "7 references resolved, 1 candidates (?), 2 references of the name to other symbols; "
-        "12 lines in 3 files contain the name, 0 of them outside definitions and references."
-    ) in lines
-    assert "5 more lines in 2 prose files (such as Markdown) contain it." in lines
+    assert "in prose, such as Markdown: 5 lines in 2 files" in lines
     assert structured["reconciliation"].items() >= {"files": 3, "prose_lines": 5, "prose_files": 2}.items()
 
 
@@ -66,7 +63,59 @@ def test_counts_state_whether_they_are_filtered(asked, words) -> None:
     assert structured["reconciliation"]["filtered"] is False
     assert f"callers (3 {words}):" in lines
     at = lines.index(f"Without the filter ({words}):")
-    assert lines[at + 1].startswith("7 references resolved")
+    assert any("7 references, 2 to another weigh" in line for line in lines[at + 1 :])
+
+
+def completeness(**counts: int) -> str:
+    known = {
+        "resolved": 7,
+        "candidates": 0,
+        "elsewhere": 0,
+        "text_lines": 8,
+        "unexplained": 0,
+        "files": 3,
+    } | counts
+    found = SymbolReferences(
+        symbol="weigh",
+        definitions=(DEFINITION,),
+        total_definitions=1,
+        entries=(CALL,),
+        reconciliation=Reconciliation(**known),
+    )
+    return list(references.group_lines(found))[-1]
+
+
+def test_a_list_that_accounts_for_every_line_is_complete() -> None:
+    assert completeness(elsewhere=2, mentions=1, text_lines=11) == (
+        "Complete: all 11 lines of code in 3 files that contain weigh are accounted for: "
+        "7 references, 2 to another weigh, 1 in comments or strings, its definition."
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "lack"),
+    [
+        ({"candidates": 2}, "2 of them match by name only (?)"),
+        ({"unexplained": 1}, "1 line of code could not be resolved (listed above)"),
+        ({"files_left_out": 3}, "3 files that may contain it were not read"),
+    ],
+)
+def test_an_incomplete_list_names_what_it_lacks(counts, lack) -> None:
+    assert completeness(**counts).startswith(f"Not complete: {lack}")
+
+
+def test_references_are_grouped_by_file_and_enclosing_symbol() -> None:
+    around = EnclosingSymbol(name="run", kind="function", start_line=2, end_line=9)
+    first = CALL.model_copy(update={"enclosing": around})
+    second = first.model_copy(update={"line": 7, "text": "weigh(2)"})
+    _, lines = rendered((first, second))
+    at = lines.index("callers (3):")
+    assert lines[at + 1 : at + 5] == [
+        "  app/depot.py",
+        "    run (2-9)",
+        "      4: weigh(1)",
+        "      7: weigh(2)",
+    ]
 
 
 def test_an_empty_filtered_result_is_stated() -> None:

@@ -248,11 +248,12 @@ def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
     found = edges(files, "rate")
     text = text_module.read_text("rate", text_module.as_texts("rate", files, found))
     elsewhere = edges_module.count_elsewhere("rate", files, found)
-    assert [line.number for line in text.unexplained] == [2, 3]
+    assert not text.unexplained
+    assert [line.number for line in text.mentions] == [2, 3]
     assert text.lines == 6
     assert text.files == 2
     assert (text.prose_lines, text.prose_files) == (1, 1)
-    assert len(found) + elsewhere + len(text.unexplained) + 1 == text.lines
+    assert len(found) + elsewhere + len(text.mentions) + 1 == text.lines
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_a_line_that_imports_a_symbol_or_gives_its_name_is_explained(importing):
     files = sources(texts)
     found = edges(files, "rate")
     text = text_module.read_text("rate", text_module.as_texts("rate", files, found))
-    assert [(line.file.path, line.number) for line in text.unexplained] == [("shop.ts", 2)]
+    assert [(line.file.path, line.number) for line in text.mentions] == [("shop.ts", 2)]
     told = {(edge.file.path, edge.reference.line) for edge in found}
     assert len(told) + edges_module.count_elsewhere("rate", files, found) == 1
 

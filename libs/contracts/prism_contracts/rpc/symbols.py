@@ -14,7 +14,7 @@ from prism_contracts.code import (
     Symbol,
 )
 from prism_contracts.registry import Rpc
-from prism_contracts.rpc.common import Receipt, ScopedRequest
+from prism_contracts.rpc.common import EnclosingSymbol, Receipt, ScopedRequest
 from prism_contracts.types import (
     Count,
     Cursor,
@@ -119,6 +119,7 @@ class ReferenceEntry(Message):
     status: EdgeStatus
     strategy: Strategy
     text: str  # of the line
+    enclosing: EnclosingSymbol | None = None  # `symbol` with its range, as far as the index knows
 
 
 class TextLine(Message):
@@ -128,6 +129,7 @@ class TextLine(Message):
     file_path: str
     line: int
     text: str
+    enclosing: EnclosingSymbol | None = None
 
 
 class Reconciliation(Message):
@@ -140,11 +142,14 @@ class Reconciliation(Message):
     candidates: int  # references that may resolve to it
     elsewhere: int  # references of that name to something else
     text_lines: int  # that contain the name
-    # Lines that contain the name without a known definition or reference: comments, strings, plain values.
+    # Lines of code that contain the name without a known definition or reference.
     unexplained: int
     unexplained_lines: tuple[
         TextLine, ...
     ] = ()  # the first of them; those that match the path filter come first
+    # Lines that contain the name in comments and strings only, and the first of them.
+    mentions: int = 0
+    mention_lines: tuple[TextLine, ...] = ()
     files: int  # files of `text_lines`
     prose_lines: int = 0  # lines of Markdown and other prose that contain the name
     prose_files: int = 0  # files of `prose_lines`

@@ -13,7 +13,7 @@ from prism_search.adapters.listing import Listing, place
 from prism_search.adapters.texts import Texts
 from prism_search.core.grep_pages import Totals, empty_page
 from prism_search.core.patterns import compile_pattern
-from prism_search.operations.enclosing import EnclosingSymbols, FileLine
+from prism_search.operations.enclosing import EnclosingSymbols, IndexedLine
 from prism_search.operations.file_scan import FILE_END, FileScanner, Position, Scan
 from prism_search.settings import SearchSettings
 from prism_store.globs import compile_glob
@@ -75,7 +75,7 @@ class GrepHandler:
 
     async def _with_symbols(self, target: Target, scan: Scan) -> tuple[GrepMatch, ...]:
         lines = [
-            FileLine.of(scan.found[match.repo, match.file_path], match.line) for match in scan.page.matches
+            IndexedLine.of(scan.found[match.repo, match.file_path], match.line) for match in scan.page.matches
         ]
         symbols = await self._enclosing.find(target, lines)
         return tuple(

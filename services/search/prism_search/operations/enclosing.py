@@ -12,7 +12,7 @@ from prism_store.reader import StoredPoint
 TOP_LEVEL = EnclosingSymbol(name="")
 
 
-class FileLine(NamedTuple):
+class IndexedLine(NamedTuple):
     """A line of a version of a file."""
 
     file: str  # id of the file point
@@ -20,7 +20,7 @@ class FileLine(NamedTuple):
     line: int
 
     @classmethod
-    def of(cls, point: StoredPoint, line: int) -> "FileLine":
+    def of(cls, point: StoredPoint, line: int) -> "IndexedLine":
         """Returns a line of an indexed file."""
         return cls(point.id, point.text("generation"), line)
 
@@ -31,7 +31,7 @@ class EnclosingSymbols:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
 
-    async def find(self, target: Target, lines: Iterable[FileLine]) -> dict[FileLine, EnclosingSymbol]:
+    async def find(self, target: Target, lines: Iterable[IndexedLine]) -> dict[IndexedLine, EnclosingSymbol]:
         """Returns the symbol around each line, without lines of files that changed or have no symbols."""
         wanted = list(lines)
         files = await self._facts.files(target, dict.fromkeys(line.file for line in wanted))

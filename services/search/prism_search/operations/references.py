@@ -5,14 +5,22 @@ files, else from what their parsers found ▶ lines of text that no edge explain
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import TypeVar
 
 from prism_catalog.target import Target
 from prism_contracts.code import EdgeStatus
-from prism_contracts.rpc.symbols import ReferenceEntry, ReferencesRequest, SymbolReferences, UsesReply
+from prism_contracts.rpc.common import EnclosingSymbol
+from prism_contracts.rpc.symbols import (
+    ReferenceEntry,
+    ReferencesRequest,
+    SymbolReferences,
+    TextLine,
+    UsesReply,
+)
 from prism_resolver.modules import File, imports, key
 from prism_resolver.occurrences import Occurrences
 from prism_resolver.program import Program
@@ -30,8 +38,11 @@ from prism_search.core.references.edges import DefinedSymbol, Edge, SourceFile, 
 from prism_search.core.references.query import ReferenceQuery
 from prism_search.core.references.reply import symbol_references, uses_of_edges
 from prism_search.core.references.text import TextFile, as_texts
+from prism_search.operations.enclosing import EnclosingSymbols, IndexedLine
 from prism_store.globs import compile_glob
 from prism_store.reader import StoredPoint
+
+Labelled = TypeVar("Labelled", ReferenceEntry, TextLine)
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
@@ -53,6 +64,7 @@ class ReferenceFinder:
         occurrences: OccurrenceReader,
         manifests: Manifests,
         graph: GraphUses,
+        enclosing: EnclosingSymbols,
     ) -> None:
         self._definitions = definitions
         self._listing = listing
@@ -61,6 +73,7 @@ class ReferenceFinder:
         self._occurrences = occurrences
         self._manifests = manifests
         self._graph = graph
+        self._enclosing = enclosing
 
     async def answer(self, target: Target, symbol: str, request: ReferencesRequest) -> SymbolReferences:
         """Returns a page of the references of a symbol, and the lines that they leave unexplained."""
@@ -75,7 +88,8 @@ class ReferenceFinder:
             uses = await asyncio.to_thread(uses_of_edges, search.query, files, edges)
             texts = as_texts(search.query.name, files, edges)
         left_out = len(search.holding) - len(search.wanted) + len(points) - len(texts)
-        return await asyncio.to_thread(symbol_references, search.query, uses, texts, left_out)
+        found = await asyncio.to_thread(symbol_references, search.query, uses, texts, left_out)
+        return await self._with_symbols(search, found)
 
     async def entries(
         self, target: Target, symbol: str, request: ReferencesRequest
@@ -87,6 +101,28 @@ class ReferenceFinder:
             files, edges = await self._by_files(search)
             uses = await asyncio.to_thread(uses_of_edges, search.query, files, edges)
         return uses.entries
+
+    async def _with_symbols(self, search: "_Search", found: SymbolReferences) -> SymbolReferences:
+        """Adds the symbol around each line."""
+        target, text = search.query.target, found.reconciliation
+        points = {(target.name_of(point.repo), point.text("path")): point for point in search.listed.points}
+        lines: list[ReferenceEntry | TextLine] = [*found.entries]
+        if text:
+            lines += [*text.unexplained_lines, *text.mention_lines]
+        places = [
+            IndexedLine.of(point, one.line) if (point := points.get((one.repo, one.file_path))) else None
+            for one in lines
+        ]
+        symbols = await self._enclosing.find(target, filter(None, places))
+        labels = iter([symbols.get(place) if place else None for place in places])
+        update: dict[str, object] = {"entries": _labelled(found.entries, labels)}
+        if text:
+            unexplained = _labelled(text.unexplained_lines, labels)
+            mentions = _labelled(text.mention_lines, labels)
+            update["reconciliation"] = text.model_copy(
+                update={"unexplained_lines": unexplained, "mention_lines": mentions}
+            )
+        return found.model_copy(update=update)
 
     async def _search(self, target: Target, symbol: str, request: ReferencesRequest) -> "_Search":
         match = await self._definitions.match(target, symbol, request.path)
@@ -152,10 +188,15 @@ class ReferenceFinder:
                 bool(point.payload.get("prose")),
                 text,
                 frozenset(explained.get(point.text("path"), ())),
+                point.text("language"),
             )
             for point, text in zip(points, texts, strict=True)
             if text is not None
         ]
+
+
+def _labelled(lines: Iterable[Labelled], labels: Iterator[EnclosingSymbol | None]) -> tuple[Labelled, ...]:
+    return tuple(line.model_copy(update={"enclosing": next(labels)}) for line in lines)
 
 
 @dataclass(frozen=True)

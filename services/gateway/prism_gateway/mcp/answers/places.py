@@ -31,8 +31,10 @@ def place_lines(places: Iterable[PlaceLine]) -> Iterator[str]:
 
 
 def symbol_name(symbol: EnclosingSymbol) -> str:
-    """Returns the name of a symbol with its range, or `top level`."""
-    return f"{symbol.name} ({symbol.start_line}-{symbol.end_line})" if symbol.name else TOP_LEVEL
+    """Returns the name of a symbol with its range, if that is known, or `top level`."""
+    if not symbol.name:
+        return TOP_LEVEL
+    return f"{symbol.name} ({symbol.start_line}-{symbol.end_line})" if symbol.end_line else symbol.name
 
 
 def _symbol_lines(symbol: EnclosingSymbol | None, places: Sequence[PlaceLine]) -> Iterator[str]:

@@ -1,8 +1,10 @@
 """References as text: groups of places, then the comparison with the text."""
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     Definition,
     Reconciliation,
@@ -11,8 +13,10 @@ from prism_contracts.rpc.symbols import (
     ReferencesReply,
     ReferencesRequest,
     SymbolReferences,
+    TextLine,
 )
 from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers.places import PlaceLine, place_lines
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.symbols import no_definition_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -108,7 +112,10 @@ def definition_json(definition: Definition) -> Json:
 
 
 def _entry(entry: ReferenceEntry) -> Json:
-    return entry.model_dump(mode="json", exclude={"group"})
+    shown = entry.model_dump(mode="json", exclude={"group", "enclosing"})
+    if entry.enclosing and entry.enclosing.name:
+        shown["symbol_lines"] = [entry.enclosing.start_line, entry.enclosing.end_line]
+    return shown
 
 
 def _by_group(entries: Iterable[ReferenceEntry]) -> dict[str, list[ReferenceEntry]]:
@@ -132,39 +139,86 @@ def _lines(found: SymbolReferences, kept: str) -> Iterator[str]:
 
 
 def group_lines(found: SymbolReferences, kept: str = "") -> Iterator[str]:
-    """Returns the places by group and the comparison with the text, for readers.
+    """Returns the places by group, then whether they are complete, for readers.
 
     `kept` names the filter of the groups.
     """
     for group, entries in _by_group(found.entries).items():
         count = found.counts.get(ReferenceGroup(group), len(entries))
         yield f"{group} ({count} {kept}):" if kept else f"{group} ({count}):"
-        yield from map(_entry_line, entries)
+        for status, uses in groupby(entries, key=lambda entry: entry.status):
+            if status is EdgeStatus.CANDIDATE:
+                yield " by name only (?):"
+            yield from _indented(
+                PlaceLine(_file(entry), entry.line, entry.text, entry.enclosing or _symbol(entry))
+                for entry in uses
+            )
     if found.next_cursor:
         yield f"next_cursor: {found.next_cursor}"
     if found.reconciliation:
         if kept:
             yield f"Without the filter ({kept}):"
-        yield from _reconciliation_lines(found.reconciliation)
+        yield from _text_lines(found.reconciliation)
+        yield _completeness(found, found.reconciliation)
 
 
-def _entry_line(entry: ReferenceEntry) -> str:
-    mark = "?" if entry.status is EdgeStatus.CANDIDATE else " "
-    within = f" in {entry.symbol}" if entry.symbol else ""
-    return f"{mark} {entry.file_path}:{entry.line}{within} [{entry.edge.value}, {entry.strategy.value}] {entry.text}"
+def _indented(places: Iterable[PlaceLine]) -> Iterator[str]:
+    return (f"  {line}" for line in place_lines(places) if line)
 
 
-def _reconciliation_lines(told: Reconciliation) -> Iterator[str]:
-    yield (
-        f"{told.resolved} references resolved, {told.candidates} candidates (?), {told.elsewhere} references of the name to other symbols; "
-        f"{told.text_lines} lines in {told.files} files contain the name, "
-        f"{told.unexplained} of them outside definitions and references" + (":" if told.unexplained else ".")
+def _file(entry: ReferenceEntry | TextLine) -> str:
+    return entry.file_path
+
+
+def _symbol(entry: ReferenceEntry) -> EnclosingSymbol | None:
+    """Returns the symbol that the reference is in, without its range."""
+    return EnclosingSymbol(name=entry.symbol) if entry.symbol else None
+
+
+def _text_lines(text: Reconciliation) -> Iterator[str]:
+    if text.unexplained:
+        yield f"other code that contains the name ({text.unexplained}):"
+        yield from _indented(
+            PlaceLine(_file(line), line.line, line.text, line.enclosing) for line in text.unexplained_lines
+        )
+        if text.unexplained > len(text.unexplained_lines):
+            rest = text.unexplained - len(text.unexplained_lines)
+            yield f"  … and {rest} more: grep_code with word=true lists them."
+    if text.mentions:
+        places = ", ".join(f"{line.file_path}:{line.line}" for line in text.mention_lines)
+        rest = text.mentions - len(text.mention_lines)
+        yield f"in comments and strings ({text.mentions}): {places}{f' and {rest} more' if rest else ''}"
+    if text.prose_lines:
+        yield f"in prose, such as Markdown: {_several(text.prose_lines, 'line')} in {_several(text.prose_files, 'file')}"
+
+
+def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
+    """Returns one sentence: the list is complete, or what it lacks."""
+    lacks = [
+        f"{text.candidates} of them match by name only (?)" if text.candidates else "",
+        f"{_several(text.unexplained, 'line')} of code could not be resolved (listed above)"
+        if text.unexplained
+        else "",
+        f"{_several(text.files_left_out, 'file')} that may contain it were not read: narrow with repo or path_filter"
+        if text.files_left_out
+        else "",
+    ]
+    lacks = [part for part in lacks if part]
+    name, lines = (
+        found.symbol,
+        f"{_several(text.text_lines, 'line')} of code in {_several(text.files, 'file')}",
     )
-    for line in told.unexplained_lines:
-        yield f"  {line.file_path}:{line.line} {line.text}"
-    if told.unexplained > len(told.unexplained_lines):
-        yield f"  … and {told.unexplained - len(told.unexplained_lines)} more: grep_code with word=true lists them."
-    if told.prose_lines:
-        yield f"{told.prose_lines} more lines in {told.prose_files} prose files (such as Markdown) contain it."
-    if told.files_left_out:
-        yield f"{told.files_left_out} more files may contain the name and were not read: narrow with repo or path_filter."
+    parts = [
+        _several(text.resolved, "reference"),
+        f"{text.elsewhere} to another {name}" if text.elsewhere else "",
+        f"{text.mentions} in comments or strings" if text.mentions else "",
+        "its definition" if found.definitions else "",
+    ]
+    account = ", ".join(part for part in parts if part)
+    if lacks:
+        return f"Not complete: {'; '.join(lacks)}. {lines} contain {name}: {account}."
+    return f"Complete: all {lines} that contain {name} are accounted for: {account}."
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

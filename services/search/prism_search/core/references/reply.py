@@ -21,6 +21,7 @@ from prism_store.globs import compile_glob
 
 DEFINITIONS_SHOWN_MAX = 5
 UNEXPLAINED_SHOWN_MAX = 10
+MENTIONS_SHOWN_MAX = 10
 
 
 def uses_of_edges(query: ReferenceQuery, files: Sequence[SourceFile], every: Sequence[Edge]) -> UsesReply:
@@ -63,6 +64,8 @@ def symbol_references(
             unexplained_lines=tuple(
                 _text_line(target, line) for line in text.unexplained[:UNEXPLAINED_SHOWN_MAX]
             ),
+            mentions=len(text.mentions),
+            mention_lines=tuple(_text_line(target, line) for line in text.mentions[:MENTIONS_SHOWN_MAX]),
             files=text.files,
             prose_lines=text.prose_lines,
             prose_files=text.prose_files,

@@ -1,12 +1,17 @@
 """Compares the lines of text that hold a name with the definitions and references that parsers found."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from prism_search.core.references.edges import PROSE, Edge, SourceFile, naming
+from prism_search.core.references.mentions import Mentions
+
+# Text that is searched for comments and strings, at some 25 ms per million characters. Further lines count as code.
+MENTION_CHARS_MAX = 500_000
 
 
 @dataclass(frozen=True)
@@ -18,6 +23,7 @@ class TextFile:
     is_prose: bool
     text: str
     explained: Collection[int]
+    language: str = ""
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -40,9 +46,10 @@ class TextFileLine(NamedTuple):
 class Text(NamedTuple):
     """The lines that hold a name, and those that are neither a definition nor a reference."""
 
-    files: int  # with such lines; only code, as `lines` and `unexplained`
+    files: int  # with such lines, without prose, as all fields but the last two
     lines: int
-    unexplained: Sequence[TextFileLine]
+    unexplained: Sequence[TextFileLine]  # lines of code
+    mentions: Sequence[TextFileLine]  # lines that hold the name in comments and strings only
     prose_files: int
     prose_lines: int
 
@@ -52,18 +59,44 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
     found = [(file, lines) for file in files if (lines := lines_with(name, file.text))]
     code = [(file, lines) for file, lines in found if not file.is_prose]
     prose = [lines for file, lines in found if file.is_prose]
+    unexplained: list[TextFileLine] = []
+    mentions: list[TextFileLine] = []
+    chars_left = MENTION_CHARS_MAX
+    for file, lines in code:
+        rest = [number for number in lines if number not in file.explained]
+        chars_left -= len(file.text) if rest else 0
+        mentioning = _mentioning(name, file, rest) if rest and chars_left >= 0 else set()
+        unexplained += [TextFileLine(file, number) for number in rest if number not in mentioning]
+        mentions += [TextFileLine(file, number) for number in rest if number in mentioning]
     return Text(
         files=len(code),
         lines=_total(lines for _, lines in code),
-        unexplained=[
-            TextFileLine(file, number)
-            for file, lines in code
-            for number in lines
-            if number not in file.explained
-        ],
+        unexplained=unexplained,
+        mentions=mentions,
         prose_files=len(prose),
         prose_lines=_total(prose),
     )
+
+
+def _mentioning(name: str, file: TextFile, numbers: Sequence[int]) -> set[int]:
+    """Returns the lines that hold the name in comments and strings only."""
+    mentions = Mentions(file.text, file.language)
+    firsts = list(accumulate((len(line) + 1 for line in file.lines), initial=0))
+    return {
+        number
+        for number in numbers
+        if mentions.hold([firsts[number - 1] + at for at in _starts(name, file.lines[number - 1])], len(name))
+    }
+
+
+def _starts(name: str, line: str) -> Iterator[int]:
+    """Returns where a line holds a name as a whole word."""
+    at = line.find(name)
+    while at >= 0:
+        after = at + len(name)
+        if not (_is_word(line[at - 1 : at]) or _is_word(line[after : after + 1])):
+            yield at
+        at = line.find(name, at + 1)
 
 
 def lines_with(name: str, text: str) -> list[int]:
@@ -98,6 +131,7 @@ def as_texts(name: str, files: Iterable[SourceFile], edges: Iterable[Edge]) -> l
             {symbol.name_line for symbol in file.symbols if symbol.name == name}
             | {reference.line for reference in naming(name, file)}
             | used[file.id],
+            file.language,
         )
         for file in files
     ]
