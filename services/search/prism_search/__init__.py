@@ -1,1 +1,1 @@
-"""Answers questions: legs in one round trip, fused, ranked, explained. Writes nothing."""
+"""Answers questions from the index: queries, fuses, ranks, explains. Never writes to the index."""

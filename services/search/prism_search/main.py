@@ -1,4 +1,4 @@
-"""Search as a process."""
+"""Assembles the search service and runs it."""
 
 import asyncio
 from functools import partial
@@ -68,12 +68,12 @@ from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
 
 SERVICE = "search"
-# Before the gateway gives up by default (PRISM_RPC_TIMEOUT_S): nobody works on what nobody waits for.
+# Ends before the default timeout of the gateway (PRISM_RPC_TIMEOUT_S): no work for a caller that gave up.
 GREP_MARGIN_S = 2.0
 
 
 class Handlers(NamedTuple):
-    """One a kind of question."""
+    """One handler per kind of question."""
 
     search: SearchHandler
     grep: GrepHandler
@@ -99,7 +99,7 @@ def make_handlers(
     histories: HistoryStore,
     settings: SearchSettings,
 ) -> Handlers:
-    """All that answers, over one reader."""
+    """Builds all handlers over one reader."""
     listing, texts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max)
     facts = Facts(reader)
     enclosing = EnclosingSymbols(facts)
@@ -143,7 +143,7 @@ def make_handlers(
 
 
 def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
-    """Subscribe."""
+    """Serves every request with its handler."""
     search, grep, files, coverage = handlers.search, handlers.grep, handlers.files, handlers.coverage
     grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
     bus.serve(SEARCH, search.search, deadline_s=settings.search_deadline_s)
@@ -166,7 +166,7 @@ def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
 async def open_answers(
     bus: Bus, repositories: RepositoryCatalog, components: WatchedRecords[Component], settings: SearchSettings
 ) -> Answers | None:
-    """The answers that are kept; None if none are to be."""
+    """Opens the cache of answers; None if the settings disable it."""
     if not settings.answers_enabled:
         return None
     bucket = await bus.cache(
@@ -182,7 +182,7 @@ async def open_answers(
 
 
 async def serve() -> None:
-    """Build everything, then run until told to stop."""
+    """Builds everything, then runs until it is stopped."""
     settings = SearchSettings()
     service = Service(SERVICE, settings)
     bus = service.bus

@@ -1,7 +1,8 @@
-"""The child process that matches one line: the pattern on the first line of stdin as JSON, then the line; `1` or `0` on stdout.
+"""A child process that matches one line.
 
-The engine keeps its process from everything else while it matches, and cannot be interrupted: a line that may take seconds
-takes only this process with it. Imports no more than the engine, because one is started for each such line.
+Reads the pattern as JSON from the first line of stdin, and the line from the rest. Writes `1` or `0` to
+stdout. The engine blocks its process while it matches and cannot be interrupted, so lines that may take
+seconds get a process of their own. Imports only the engine, because each such line starts a process.
 """
 
 import json
@@ -10,11 +11,11 @@ import sys
 
 from pydantic_core import SchemaValidator, core_schema
 
-NICENESS = 10  # those who wait for quick answers go first
+NICENESS = 10  # quick questions go first
 
 
 def main() -> None:
-    """Match and tell."""
+    """Matches the line and prints the result."""
     os.nice(NICENESS)
     source = json.loads(sys.stdin.buffer.readline())
     line = sys.stdin.buffer.read().decode()

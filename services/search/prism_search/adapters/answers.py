@@ -1,9 +1,9 @@
-"""Answers that were given before: in this process, and in a bucket that all copies of search share.
+"""Caches answers: in this process, and in a bucket that all processes of search share.
 
-An answer's key names the version of every repository that was asked. An import is given its version before the first
-of its writes and is noted as served after the last, so with no import under way a version stands for all that the index
-holds, and an answer with its key is the answer. What this process has heard of imports may be behind by a moment;
-NATS is asked each time whether it is. Whatever goes wrong here, the question is answered without.
+The key of an answer holds the version of every repository it covers. An import gets its version before its
+first write and is recorded as served after its last, so while no import runs, a version identifies all
+content of the index, and an answer under its key is current. This process may learn of imports late, so each
+hit is verified with NATS. If anything fails here, the question is answered without the cache.
 """
 
 import asyncio
@@ -35,12 +35,12 @@ from prism_runtime.weighted_cache import WeightedCache
 from prism_search.core.answer_key import answer_key
 from prism_search.core.retrieval.context import SearchContext
 
-# NATS answers within a millisecond. Past this it is in trouble, and is left alone for a while.
+# NATS answers within a millisecond. If it takes longer than this, it is in trouble, and the cache pauses.
 WAIT_S = 0.1
 REST_S = 5.0
 PUTS_MAX = 16
 MODELS = (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL, COMPONENT_DEEP_MODEL)
-# Whose code decides what an answer says.
+# The packages whose code determines answers.
 PACKAGES = (
     "prism_catalog",
     "prism_contracts",
@@ -54,13 +54,13 @@ log = logging.getLogger(__name__)
 
 
 class AnswerMetrics:
-    """Counts questions by where their answers came from."""
+    """Counts questions by where their answers come from."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         found = Counter(
             "prism_search_answers",
-            "Cache lookups by result: memory, the shared bucket, or miss; passed: no lookup, because an import is running "
-            "or NATS fails.",
+            "Cache lookups by result: memory, the shared bucket, or miss; passed: no lookup, because an import "
+            "is running or NATS fails.",
             ["found"],
             registry=registry,
         )
@@ -71,7 +71,7 @@ class AnswerMetrics:
 
 
 class Answers:
-    """Finds and keeps answers."""
+    """The cache of answers."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Answers:
         self._puts: set[asyncio.Task[None]] = set()
 
     async def find(self, context: SearchContext) -> SearchAnswer | None:
-        """Returns the answer given before to this question about this state of the index, or None."""
+        """Returns the cached answer to this question for this state of the index, or None."""
         request, target = context.request, context.target
         if not target.is_quiet or time.monotonic() < self._resting_until:
             self._metrics.passed.inc()
@@ -100,7 +100,7 @@ class Answers:
         try:
             async with asyncio.timeout(WAIT_S):
                 found, where = await self._look_up(self._key(context))
-                # Asked of what was found only: most questions are new, and this costs as much as the look-up.
+                # Only for hits: most questions are new, and this costs as much as the lookup.
                 if found and not await self._repositories.is_newest(request, target):
                     found, where = None, self._metrics.passed
                 where.inc()
@@ -111,7 +111,7 @@ class Answers:
             return None
 
     def keep(self, context: SearchContext, answer: SearchAnswer) -> None:
-        """Keeps an answer that was made from this state of the index."""
+        """Caches the answer for this state of the index."""
         if not context.target.is_quiet:
             return
         key, data = self._key(context), answer.model_dump_json().encode()
@@ -123,7 +123,7 @@ class Answers:
             task.add_done_callback(self._puts.discard)
 
     async def _look_up(self, key: str) -> tuple[SearchAnswer | None, Counter]:
-        """The answer, and what counts it."""
+        """Returns the answer, and the counter of where it was found."""
         known = self._cache.get(key)
         found = known or await self._read(key)
         answer = _answer(found)
@@ -160,11 +160,11 @@ def _answer(data: bytes | None) -> SearchAnswer | None:
     try:
         return SearchAnswer.model_validate_json(data) if data else None
     except ValidationError:
-        return None  # somebody else wrote it; the question is answered anew
+        return None  # not written by this version; the question is answered without it
 
 
 def _fingerprint(packages: Sequence[str]) -> str:
-    """SHA-256 of the source of packages."""
+    """Returns the SHA-256 of the source code of packages."""
     digest = hashlib.sha256()
     for package in packages:
         spec = find_spec(package)

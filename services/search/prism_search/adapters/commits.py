@@ -1,4 +1,4 @@
-"""Files of commits that are not indexed, from ingest's mirrors of fetched repositories."""
+"""Reads files of commits that are not indexed, from the mirrors of ingest."""
 
 from typing import TypeVar
 
@@ -30,12 +30,12 @@ class Commits:
         self._bus = bus
 
     async def file(self, repository: Repository, commit: str, path: str) -> CommitFileReply:
-        """A file of a commit. Raises REF_NOT_FOUND, INVALID_PATH, FILE_NOT_FOUND, FILE_SKIPPED."""
+        """Returns a file of a commit. Raises REF_NOT_FOUND, INVALID_PATH, FILE_NOT_FOUND, FILE_SKIPPED."""
         request = CommitFileRequest(tenant=repository.tenant, repo=repository.repo, commit=commit, path=path)
         return await self._ask(COMMIT_FILE, request, repository.name)
 
     async def files(self, repository: Repository, commit: str) -> CommitFilesReply:
-        """All files of a commit. Raises REF_NOT_FOUND, PAYLOAD_TOO_LARGE."""
+        """Returns all files of a commit. Raises REF_NOT_FOUND, PAYLOAD_TOO_LARGE."""
         request = CommitFilesRequest(tenant=repository.tenant, repo=repository.repo, commit=commit)
         return await self._ask(COMMIT_FILES, request, repository.name)
 

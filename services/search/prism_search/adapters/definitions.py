@@ -1,4 +1,4 @@
-"""Where a symbol is defined, and what is near where it is not."""
+"""Finds where a symbol is defined, or similar names if it is not."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -28,7 +28,7 @@ class Definitions:
         self._reader = reader
 
     async def match(self, target: Target, asked: str, path: str) -> NameMatch:
-        """The definitions that fit a name best. Raises INVALID_ARGUMENT if it is empty or too long."""
+        """Returns the definitions that best fit a name. Raises INVALID_ARGUMENT for an unusable name."""
         asked = asked.strip()
         if not asked or len(asked) > SYMBOL_CHARS_MAX or not asked.isprintable():
             raise PrismError(
@@ -41,31 +41,31 @@ class Definitions:
         if found:
             return NameMatch(name, found)
         elsewhere = await self._find(target, name, "") if path else ()
-        if elsewhere:  # the name is right and the path is not
+        if elsewhere:  # the name is right, the path is wrong
             places = (f"{one.point.text('path')}:{one.symbol.name_line}" for one in elsewhere[:ELSEWHERE_MAX])
             return NameMatch(name, (), tuple(places))
         near = await near_symbols(self._reader, target.scope, name.last)
-        # A dotted name, as of a module, is indexed as a whole: its last component finds it by its words.
+        # A dotted name such as a module's is indexed as a whole; the words of its last component find it.
         ending = [known for known in near if known.endswith(f".{name.last}")]
         found = best_matches(await self._fitting(target, name, path, [ending]))
         if found:
             return NameMatch(name, found)
-        # A much shorter name is like any long one that happens to hold its letters.
+        # A much shorter name resembles any long name that happens to contain its letters.
         suggestions = alike(near, name.dotted, chars_min=len(name.last) / 2)
         return NameMatch(name, (), suggestions, await self._unparsed(target, name))
 
     async def called(self, target: Target, qualified_names: Collection[str]) -> list[LocatedSymbol]:
-        """The definitions of exactly these qualified names, by path, in at most FILES_MAX files."""
+        """Returns the definitions with these qualified names, by path, from at most FILES_MAX files."""
         every = await self._named(target, qualified_names) if qualified_names else []
         return [one for one in every if one.symbol.qualified_name in qualified_names]
 
     async def members(self, target: Target, name: str) -> list[LocatedSymbol]:
-        """The definitions of a name that are members of something, by path, in at most FILES_MAX files."""
+        """Returns the members with this name, by path, from at most FILES_MAX files."""
         every = await self._named(target, {name})
         return [one for one in every if one.symbol.name == name != one.symbol.qualified_name]
 
     async def _named(self, target: Target, names: Collection[str]) -> list[LocatedSymbol]:
-        """All that is defined in files that define one of these names, by path."""
+        """Returns all definitions of the files that define one of these names, by path."""
         files = await self._files(target, [has_any("names", sorted(names))], "symbols")
         return [
             LocatedSymbol(point, symbol, symbols[symbol.parent] if symbol.parent >= 0 else None)
@@ -75,14 +75,14 @@ class Definitions:
         ]
 
     async def _find(self, target: Target, name: SymbolName, path: str) -> list[DefinitionMatch]:
-        """The definitions that fit the name best, in the order to show them."""
-        # Longer names first: of files with the last component alone there may be more than are looked at.
+        """Returns the definitions that fit the name best, in the order to show them."""
+        # Longer names first: more files may define the last component alone than are read.
         return best_matches(await self._fitting(target, name, path, [name.longer, (name.last,)]))
 
     async def _fitting(
         self, target: Target, name: SymbolName, path: str, names: Iterable[Sequence[str]]
     ) -> list[DefinitionMatch]:
-        """The definitions that fit the name in files that define one of these, in the order of their groups."""
+        """Returns the definitions that fit the name from files that define one of `names`, group by group."""
         files: dict[str, StoredPoint] = {}
         for group in filter(None, names):
             conditions = [has_any("names", group), *([has("path", path)] if path else [])]
@@ -98,7 +98,7 @@ class Definitions:
     async def _files(
         self, target: Target, conditions: Sequence[models.Condition], *fields: str
     ) -> dict[str, StoredPoint]:
-        """At most FILES_MAX indexed files that meet the conditions, by id."""
+        """Returns at most FILES_MAX indexed files that meet the conditions, by id."""
         conditions = [with_status(FileStatus.INDEXED), *conditions]
         fields = ("scope", *FILE_FIELDS, *fields)
         leg = MatchLeg(FILES_MAX, tuple(conditions))
@@ -106,7 +106,7 @@ class Definitions:
         return {point.id: point for point in points}
 
     async def _unparsed(self, target: Target, name: SymbolName) -> tuple[str, ...]:
-        """Files that hold the name and have no symbols, as their parser gave them up: it may be defined there."""
+        """Returns files that may define the name: their text may hold it, and their parser failed."""
         conditions = [with_status(FileStatus.INDEXED), has_any("parse", sorted(UNPARSED))]
         found: list[str] = []
         async for file in self._reader.scan(target.scope, conditions, ["path", "grams"]):

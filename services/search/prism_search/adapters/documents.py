@@ -1,4 +1,4 @@
-"""What people wrote down: documents of a repository, and the rules among them, quoted within bounds."""
+"""Reads documents of a repository, and quotes the rules among them within limits."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,14 +20,14 @@ RULES_CHARS_MAX = 6_000  # of one file
 
 
 class DocumentText(NamedTuple):
-    """A document: its lines without ends, and its sections."""
+    """A document: its lines without line ends, and its symbols, which include its sections."""
 
     path: str
     lines: Sequence[str]
     symbols: Sequence[Symbol]
 
     def quote(self, lines: LineRange, chars_max: int) -> str:
-        """Some of its lines; what is longer than it may be is cut."""
+        """Returns some of its lines, cut at `chars_max`."""
         return "\n".join(self.lines[lines.start - 1 : lines.end])[:chars_max]
 
 
@@ -40,7 +40,7 @@ class Documents:
         self._listing = listing
 
     async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[DocumentText]:
-        """Those of the files that are still what the points of the listing say."""
+        """Returns the files that have not changed since they were listed."""
         texts = await self._texts.read(target.scope, points)
         facts = await self._reader.points(
             target.scope, [point.id for point in points], ["generation", "symbols"]
@@ -54,7 +54,7 @@ class Documents:
         ]
 
     async def rules(self, target: Target, path: str) -> tuple[RulesDocument, ...]:
-        """The rules that hold for a path, the nearest folder's first; for an empty path all of the repository's."""
+        """Returns the rules that apply to a path, nearest folder first; all rules for an empty path."""
         points = (await self._listing.files(target)).rules
         wanted = rules_for(path, points)[:RULES_READ_MAX]
         files = await self.read(target, [points[rules] for rules in wanted])
@@ -64,7 +64,7 @@ class Documents:
 
 
 def _quoted(file: DocumentText, why: str) -> list[RulesDocument]:
-    """The head of a file of rules; of one for contributors the sections about work on the code."""
+    """Returns the head of a rules file; of a contributing guide, the sections about work on the code."""
     sections = sections_about(file.symbols, ABOUT_WORK) if is_contributing(file.path) else []
     quoted: list[RulesDocument] = []
     room = RULES_CHARS_MAX

@@ -1,5 +1,6 @@
-"""Vectors of questions: those of the fast model are made here, those of a deep one are asked of its embedder. Without them a
-question is answered by the other legs.
+"""Embeds questions: with the fast model in this process, with a deep model by a request to its embedder.
+
+Without a vector, the other legs answer the question.
 """
 
 import logging
@@ -18,12 +19,12 @@ log = logging.getLogger(__name__)
 
 
 class QueryModel(Protocol):
-    """What is needed of the fast model."""
+    """The interface of the fast model."""
 
     fingerprint: str
 
     def embed_queries(self, texts: list[str]) -> Matrix:
-        """Unit vectors, a row a text; zeros for a text without a known word."""
+        """Returns unit vectors, one row per text; zeros for a text without a known word."""
         ...
 
 
@@ -46,12 +47,12 @@ class QueryEmbedding:
         self._deep = deep
 
     def deep_model(self) -> str:
-        """The deep model that runs; empty if none does, or if it is not asked."""
+        """Returns the deep model that runs; empty if none does, or if deep search is disabled."""
         model = self._components.get(COMPONENT_DEEP_MODEL) if self._deep else None
         return model.version if model else ""
 
     def fast(self, text: str) -> Vector | None:
-        """The vector of the fast model; None if the index is made with another one than this process has."""
+        """Returns the vector of the fast model; None if the index was built with another model."""
         indexing = self._components.get(COMPONENT_FAST_MODEL)
         if indexing and indexing.version != self._model.fingerprint:
             log.warning(
@@ -63,7 +64,7 @@ class QueryEmbedding:
         return tuple(self._model.embed_queries([text])[0].tolist())
 
     async def deep(self, text: str) -> Vector | None:
-        """The vector of the deep model that runs; None if there is none in time."""
+        """Returns the vector of the deep model; None if it does not arrive in time."""
         request, model = EmbedQueryRequest(texts=(text,)), self.deep_model()
         try:
             reply = await self._bus.ask(EMBED_DEEP_QUERY, request, timeout_s=self._deep_timeout_s)

@@ -1,4 +1,4 @@
-"""Filters by path and language: which of them cannot be meant, and whether any file passes them."""
+"""Checks filters by path and language: refuses unknown languages, reports filters that exclude every file."""
 
 from collections.abc import Sequence
 
@@ -21,9 +21,9 @@ INDEXED = with_status(FileStatus.INDEXED)
 async def refuse_unknown_language(
     reader: Reader, repositories: RepositoryCatalog, target: Target, language: str
 ) -> None:
-    """Raises INVALID_ARGUMENT for a language that Prism does not know and no file of the tenant has, saying which there are.
+    """Raises INVALID_ARGUMENT for a language that Prism does not know and no file of the tenant has.
 
-    One that Prism knows is answered, if only with nothing.
+    The error lists the languages of indexed files. A known language passes, even if no file has it.
     """
     if not language or language.lower() in LANGUAGES:
         return
@@ -42,7 +42,7 @@ async def refuse_unknown_language(
 
 
 def _nearest(language: str, names: Sequence[str]) -> str:
-    # This likeness counts the beginning most: golang and go, py and python.
+    # Jaro-Winkler weighs the beginning most: golang and go, py and python.
     near = process.extractOne(
         language.lower(), names, scorer=JaroWinkler.normalized_similarity, score_cutoff=LIKENESS_MIN
     )
@@ -50,7 +50,7 @@ def _nearest(language: str, names: Sequence[str]) -> str:
 
 
 async def no_file_passes(reader: Reader, scope: Scope, path_filter: str, language: str) -> str:
-    """A sentence if the filters leave no indexed file of the scope; empty if they do, or if there are none."""
+    """Returns a sentence if no indexed file of the scope passes the filters; empty otherwise."""
     if not path_filter and not language:
         return ""
     conditions = [INDEXED, *([has("language", language.lower())] if language else [])]
@@ -65,6 +65,6 @@ async def no_file_passes(reader: Reader, scope: Scope, path_filter: str, languag
 
 
 def nothing_passes(path_filter: str, language: str) -> str:
-    """The sentence that these filters leave no file."""
+    """Returns the sentence that no file passes these filters."""
     given = {"path_filter": path_filter, "language": language}
     return f"no indexed file passes {' and '.join(f'{name} {value!r}' for name, value in given.items() if value)}"

@@ -1,4 +1,4 @@
-"""A file by its path, or what there is in its place."""
+"""Finds a file by its path, or reports why it is not there."""
 
 from prism_catalog.target import Target
 from prism_contracts.code import FileStatus
@@ -11,7 +11,7 @@ PATHS_COMPARED_MAX = 50_000
 
 
 async def indexed_file(reader: Reader, target: Target, path: str, *fields: str) -> StoredPoint:
-    """The file point of a path in a target of one repository. Raises FILE_SKIPPED, FILE_NOT_FOUND (saying what is near)."""
+    """Returns the file point of a path of one repository. Raises FILE_SKIPPED, FILE_NOT_FOUND."""
     path = cleaned(path)
     point = await find_file(reader, target.scope, path, *fields)
     status = point.text("status") if point else ""
@@ -28,7 +28,7 @@ async def indexed_file(reader: Reader, target: Target, path: str, *fields: str) 
 
 
 def cleaned(path: str) -> str:
-    """A path of a repository, as callers spell it."""
+    """Returns a path relative to the repository, without the `./` or `/` that callers may write."""
     return path.strip().removeprefix("./").lstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""Matches a line in a process of its own, which is killed when its time is up. Called from threads."""
+"""Matches a line in a child process, which is killed at its deadline. Called from threads."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ _turns = threading.BoundedSemaphore(PROCESSES_MAX)
 
 
 def match_elsewhere(pattern: Pattern, line: str, deadline: float) -> bool:
-    """Whether the line has a match. Raises TimeoutError if that is not known by the deadline, of the monotonic clock."""
+    """Whether the line has a match. Raises TimeoutError at the deadline (monotonic clock)."""
     if not _turns.acquire(timeout=max(0.0, deadline - time.monotonic())):
         raise TimeoutError
     try:

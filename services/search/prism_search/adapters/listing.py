@@ -1,7 +1,8 @@
-"""The indexed files of repositories, in order of path, and which of them can hold a piece of text.
+"""Lists the indexed files of repositories in order of path, and those that may hold a piece of text.
 
-WeightedCache in memory: reading thousands of file points costs more than searching them. Points up to the version that a
-repository serves are final; those of later imports are read again for each question until they are served too.
+Lists are cached in memory, because reading thousands of file points costs more than searching them. Points up
+to the version that a repository serves are final. Points of later imports are read again for each question
+until that import is served.
 """
 
 from abc import ABC, abstractmethod
@@ -29,8 +30,8 @@ from prism_store.scope import Scope, View
 FIELDS = ("scope", "path", "version", "generation", "starts", "language", "prose", "size", "status")
 SIGNATURE = "grams"
 BYTES_KEPT_MAX = 128 * 1024 * 1024
-POINT_BYTES = 1_000  # of a file point with FIELDS, about
-VIEWED_BYTES = 200  # of one that is kept elsewhere, in what finds it
+POINT_BYTES = 1_000  # approximate size of a file point with FIELDS
+VIEWED_BYTES = 200  # approximate size of the references to a file point that another list holds
 FILES_PER_READ = 5_000
 SETTLED = frozenset({FileStatus.INDEXED, FileStatus.SKIPPED})
 
@@ -44,13 +45,13 @@ class Files(ABC):
     """Files in order of path."""
 
     def __init__(self, points: Sequence[StoredPoint], removed_in: int = 0) -> None:
-        """`removed_in` is the newest version in which a file was removed, as far as that is known."""
+        """`removed_in` is the newest known version that removed a file."""
         self.points = points
         self.removed_in = removed_in
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """The ids of their points."""
+        """The ids of the file points."""
         return frozenset(point.id for point in self.points)
 
     @cached_property
@@ -63,17 +64,17 @@ class Files(ABC):
 
     @cached_property
     def manifests(self) -> Sequence[StoredPoint]:
-        """Those that say what package their folder is."""
+        """The files that declare the package of their folder."""
         return [point for point in self.points if is_manifest(point.text("path"))]
 
     @cached_property
     def rules(self) -> Mapping[str, StoredPoint]:
-        """By path, those of rules for agents and contributors."""
+        """The files with rules for agents and contributors, by path."""
         return {path: point for point in self.points if kind_of(path := point.text("path")) is not None}
 
     @cached_property
     def tests_by_stem(self) -> Mapping[str, Sequence[str]]:
-        """The paths of tests by what they are called after."""
+        """The paths of test files by the stem that they are named after."""
         return by_what_they_test(point.text("path") for point in self.points)
 
     @cached_property
@@ -86,7 +87,7 @@ class Files(ABC):
         return found
 
     def around(self, repo: str, path: str) -> Iterator[StoredPoint]:
-        """Those that stand for a folder in which a path of a repository lies, from the outermost on."""
+        """Yields the files that represent folders around a path, such as `__init__.py`, outermost first."""
         folders = path.split("/")[:-1]
         for depth in range(len(folders) + 1):
             yield from self._of_folders.get((repo, "/".join(folders[:depth])), ())
@@ -96,25 +97,25 @@ class Files(ABC):
         return sorted(self.points, key=lambda point: -point.number("version"))
 
     def written_after(self, version: int) -> Iterator[StoredPoint]:
-        """Those that were written after a version, the newest first."""
+        """Yields the files written after a version, newest first."""
         return takewhile(lambda point: point.number("version") > version, self._newest_first)
 
     def with_key(self, key: str) -> Sequence[StoredPoint]:
-        """Those that a module may be whose name ends so, see `prism_resolver.modules.key`."""
+        """Returns the files that may be a module with this key, see `prism_resolver.modules.key`."""
         return self._by_key.get(key, ())
 
     @property
     @abstractmethod
     def size_bytes(self) -> int:
-        """What they take in memory, about."""
+        """Approximate size in memory."""
 
     @abstractmethod
     def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
-        """Those that may hold a piece of each clause; none that does is left out."""
+        """Returns the files that may hold a piece of each clause, including every file that does."""
 
 
 class SignedFiles(Files):
-    """Files as they were read."""
+    """Files with their signatures, as read from the store."""
 
     def __init__(self, files: Iterable[_File], removed_in: int = 0) -> None:
         ordered = sorted(files, key=lambda file: place(file.point))
@@ -123,18 +124,18 @@ class SignedFiles(Files):
 
     @property
     def size_bytes(self) -> int:
-        """What they take in memory, about."""
+        """Approximate size in memory."""
         return self._signatures.size_bytes + POINT_BYTES * len(self.points)
 
     def by_id(self) -> dict[str, _File]:
-        """Each file, its signature a view of what is kept here."""
+        """Returns each file by id, with its signature as a view into this object's memory."""
         return {
             point.id: _File(point, table)
             for point, table in zip(self.points, self._signatures.tables(), strict=True)
         }
 
     def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
-        """Those that may hold a piece of each clause; none that does is left out."""
+        """Returns the files that may hold a piece of each clause, including every file that does."""
         if not clauses:
             return self.points
         found = self._signatures.may_hold(clauses[0])
@@ -144,7 +145,7 @@ class SignedFiles(Files):
 
 
 class ViewedFiles(Files):
-    """Files of the base that a view does not hide, and its own. The base's are held once for all views."""
+    """The files of the base that a view does not hide, and its own. All views share the base's files."""
 
     def __init__(self, view: View, base: Files, own: SignedFiles) -> None:
         self._view = view
@@ -154,11 +155,11 @@ class ViewedFiles(Files):
 
     @property
     def size_bytes(self) -> int:
-        """What they take in memory, about, beside the files of base and view."""
+        """Approximate size in memory, without the files of the base and of the view."""
         return VIEWED_BYTES * (1 + len(self.points))
 
     def that_may_hold(self, clauses: Sequence[Clause]) -> Sequence[StoredPoint]:
-        """Those that may hold a piece of each clause; none that does is left out."""
+        """Returns the files that may hold a piece of each clause, including every file that does."""
         if not clauses:
             return self.points
         return self._together(self.base.that_may_hold(clauses), self.own.that_may_hold(clauses))
@@ -174,14 +175,14 @@ class _Known(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """What a view has in the place of the base."""
+    """The files that a view adds or overrides."""
 
     files: SignedFiles
-    unsettled: Sequence[str]  # ids of those that failed or are not there: somebody may make them anew
+    unsettled: Sequence[str]  # ids of files that failed or are missing: they may still be indexed
 
 
 class Listing:
-    """Reads file points, or has read them."""
+    """Lists files, from memory where it can."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -190,7 +191,7 @@ class Listing:
         self._viewed: WeightedCache[Scope, ViewedFiles] = WeightedCache(BYTES_KEPT_MAX)
 
     async def files(self, target: Target) -> Files:
-        """All indexed files of the target."""
+        """Returns all indexed files of the target."""
         base = await self._of_base(target.base)
         scope, view = target.scope, target.scope.view
         if view is None:
@@ -200,12 +201,12 @@ class Listing:
         if known and known.base is base and known.own is own:
             return known
         files = ViewedFiles(view, base, own)
-        if self._is_kept(scope.base, base):  # else it would hold a base in memory that is not counted
+        if self._is_kept(scope.base, base):  # else it would keep an evicted base in memory
             self._viewed.put(scope, files, files.size_bytes)
         return files
 
     async def _of_view(self, scope: Scope, view: View) -> SignedFiles:
-        """What a view has in the place of the base. What is settled never changes."""
+        """Returns the files that a view adds or overrides. Settled files never change."""
         known = self._own.get(scope)
         if known is None:
             known = _Own(SignedFiles(()), tuple(view.files.values()))
@@ -263,7 +264,7 @@ def _with(files: SignedFiles, changed: Iterable[StoredPoint]) -> SignedFiles:
 
 
 def place(file: StoredPoint) -> tuple[str, str]:
-    """Path, and repository where several have it: the order of files."""
+    """Returns the sort key of a file: its path, then its repository."""
     return file.text("path"), file.repo
 
 

@@ -1,4 +1,4 @@
-"""The packages that repositories provide and depend on, by the manifests among their files."""
+"""Reads the packages that repositories provide and depend on from the manifests among their files."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ WEIGHT_KEPT_MAX = 100
 
 
 class Manifests:
-    """Reads manifests, and keeps what they say until one of them is another."""
+    """Reads manifests, and caches their packages until one of them changes."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._cache: WeightedCache[Sequence[tuple[str, str]], Packages] = WeightedCache(WEIGHT_KEPT_MAX)
 
     async def packages(self, target: Target, listed: Files) -> Packages:
-        """The packages of a target's repositories, by at most MANIFESTS_MAX manifests: those nearest to the root."""
+        """Returns the packages of a target, from the MANIFESTS_MAX manifests nearest to the root."""
         points = sorted(listed.manifests, key=_depth)[:MANIFESTS_MAX]
         state = tuple((point.id, point.text("generation")) for point in points)
         known = self._cache.get(state)

@@ -1,4 +1,4 @@
-"""Names of symbols that are like what somebody wrote."""
+"""Finds names of symbols that are similar to a requested name."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,14 +13,14 @@ LIKENESS_MIN = 55
 
 
 async def near_symbols(reader: Reader, scope: Scope, words: str) -> set[str]:
-    """Names that are defined in the files that have most of the words among their symbols or in their path."""
+    """Returns the names defined in the files with most of the words in their symbols or their path."""
     legs = [TextLeg(field, words, FILES_MAX) for field in ("symbol_text", "path_text")]
     answers = await reader.ask_legs(scope, legs, ["names"])
     return {known for points in answers for point in points for known in _names(point)}
 
 
 def alike(names: Iterable[str], name: str, *, chars_min: float) -> tuple[str, ...]:
-    """The names that look most like a name, whatever their case, without those of fewer characters."""
+    """Returns the names of at least `chars_min` characters that are most similar to a name, ignoring case."""
     long_enough = sorted(known for known in names if len(known) >= chars_min)
     found = process.extract(
         name, long_enough, processor=utils.default_process, limit=NAMES_MAX, score_cutoff=LIKENESS_MIN

@@ -1,4 +1,4 @@
-"""What SCIP indexes say of repositories, unpacked and kept: what lies under a name never changes."""
+"""Reads SCIP indexes of repositories, and caches them unpacked: a stored object never changes."""
 
 import asyncio
 from functools import partial
@@ -14,22 +14,22 @@ BYTES_KEPT_MAX = 256 * 1024 * 1024
 
 
 class OccurrenceReader:
-    """Reads indexes."""
+    """Reads SCIP indexes."""
 
     def __init__(self, stored: ScipIndexes) -> None:
         self._stored = stored
         self._cache: WeightedCache[str, OccurrenceIndex] = WeightedCache(BYTES_KEPT_MAX)
 
     async def of(self, target: Target) -> Occurrences:
-        """All that is known of a target's repositories. Raises UNAVAILABLE."""
+        """Returns the occurrences in a target's repositories. Raises UNAVAILABLE."""
         return Occurrences(await self.indexes(target))
 
     async def indexes(self, target: Target) -> list[OccurrenceIndex]:
-        """One a repository, indexer and folder. Raises UNAVAILABLE."""
+        """Returns one index per repository, indexer and folder. Raises UNAVAILABLE."""
         return await self._stored.each(target.scope.tenant, target.scope.repos, self._read)
 
     def objects(self, target: Target) -> tuple[str, ...]:
-        """The names under which they lie, in order."""
+        """Returns the object names of the indexes, in order."""
         return self._stored.objects(target.scope.tenant, target.scope.repos)
 
     async def _read(self, record: ScipIndex) -> OccurrenceIndex:

@@ -1,4 +1,4 @@
-"""How rare words are in a corpus: asked of the store and kept for a corpus version."""
+"""Reads how rare words are in a corpus, and caches it per corpus version."""
 
 import asyncio
 from collections import OrderedDict
@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 
 
 class RarityCounter:
-    """Asks once, remembers by corpus version."""
+    """Counts words in the store once per corpus version."""
 
     def __init__(self, reader: Reader, repositories: RepositoryCatalog) -> None:
         self._reader = reader
@@ -30,8 +30,10 @@ class RarityCounter:
         self._rarities: OrderedDict[Key, float] = OrderedDict()
 
     async def rarity(self, target: Target, query: Query) -> tuple[Rarity, Rarity]:
-        """Inverse document frequency of each stem of the question, over the chunks of the target's base and over those of the
-        whole tenant, which is what the store's BM25 counts over.
+        """Returns the inverse document frequency of each stem of the question, twice.
+
+        First over the chunks of the target's base, then over those of the whole tenant, as the store's BM25
+        counts.
         """
         everything, base = self._repositories.everything(target), target.base
         words = _words(query)
@@ -50,8 +52,8 @@ class RarityCounter:
         )
         if not all(known.values()):
             documents = await self._count(everything, ALL_CHUNKS)
-            unheard = rarity_of({ALL_CHUNKS: 0}, documents)[ALL_CHUNKS]
-            known = {key: rarity or unheard for key, rarity in known.items()}
+            unseen = rarity_of({ALL_CHUNKS: 0}, documents)[ALL_CHUNKS]
+            known = {key: rarity or unseen for key, rarity in known.items()}
         _keep(self._rarities, {key: known[key] for key in unknown})
         return {stem_: known[key] for stem_, key in keys.items()}
 
@@ -66,7 +68,7 @@ class RarityCounter:
         known = self._counts.get(key)
         if known is not None:
             return known
-        # Chunk points alone have the field.
+        # Only chunk points have the field.
         conditions = [holds_text("text", word)] if word else [without_status()]
         count = await self._reader.count(target.scope, conditions)
         _keep(self._counts, {key: count})
@@ -74,7 +76,7 @@ class RarityCounter:
 
 
 def _words(query: Query) -> dict[str, str]:
-    """The last word of the question with each stem, in lower case, by the stem."""
+    """Returns the last word of the question with each stem, in lower case, by stem."""
     words = {stem(part.lower()): part.lower() for term in query.terms for part in PART.findall(term)}
     return {stem_: words[stem_] for stem_ in query.stems if stem_ in words}
 

@@ -1,4 +1,4 @@
-"""Files with what their parser found, read from the store and kept: a version of a file never changes."""
+"""Reads files with what their parser found, and caches them: a version of a file never changes."""
 
 import asyncio
 import sys
@@ -16,7 +16,7 @@ from prism_store.reader import Reader, StoredPoint
 
 FIELDS = ("path", "generation", "blob", "language", "flags", "prose", "symbols", "references", "bindings")
 BYTES_KEPT_MAX = 128 * 1024 * 1024
-# Of a symbol, a reference or a binding as an object, about.
+# Approximate size of a symbol, reference or binding object.
 ITEM_BYTES = 300
 FILES_PER_READ = 200
 
@@ -30,7 +30,10 @@ class Sources:
         self._cache: WeightedCache[tuple[str, str], SourceFile] = WeightedCache(BYTES_KEPT_MAX)
 
     async def read(self, target: Target, points: Sequence[StoredPoint]) -> list[SourceFile]:
-        """Those of the files that are still what the points say. `points` have scope, path, generation and starts."""
+        """Returns the files that have not changed since the points were read.
+
+        `points` have scope, path, generation and starts.
+        """
         found: list[SourceFile] = []
         for start in range(0, len(points), FILES_PER_READ):
             found += await self._read_some(target, points[start : start + FILES_PER_READ])
@@ -45,7 +48,7 @@ class Sources:
             fact = facts.get(point.id)
             if text is None or fact is None or fact.text("generation") != point.text("generation"):
                 continue
-            # In a thread: a file of thousands of references takes a while, and others are asking.
+            # In a thread: a file with thousands of references would delay other questions.
             file = await asyncio.to_thread(_source_file, target, point, fact, text)
             known[point.id] = file
             weight = sum(map(sys.getsizeof, file.lines))

@@ -1,4 +1,4 @@
-"""The texts of files, put together from their chunks. A file is read in one version or not at all."""
+"""Joins the texts of files from their chunks. All chunks of a text are of one version."""
 
 import sys
 from bisect import bisect_right
@@ -20,20 +20,20 @@ FILE_FIELDS = (
 
 
 class FileText(NamedTuple):
-    """A file point and the file's text."""
+    """A file point and the text of the file."""
 
     point: StoredPoint
     text: str
 
 
 async def find_file(reader: Reader, scope: Scope, path: str, *fields: str) -> StoredPoint | None:
-    """The file point of a path in a scope of one repository."""
+    """Returns the file point of a path in a scope of one repository, or None."""
     file = scope.file(path)
     return (await reader.points(scope, [file], [*FILE_FIELDS, *fields])).get(file)
 
 
 async def read_text(reader: Reader, scope: Scope, point: StoredPoint) -> FileText:
-    """The text of an indexed file; if it was replaced while it was read, of its newer version."""
+    """Returns the text of an indexed file; of its newer version if it was replaced meanwhile."""
     for _ in range(TRIES_MAX):
         text = (await read_texts(reader, scope, [point]))[0]
         if text is not None:
@@ -58,7 +58,7 @@ class Excerpt(NamedTuple):
 
 
 async def read_excerpts(reader: Reader, scope: Scope, excerpts: Sequence[Excerpt]) -> list[str | None]:
-    """The lines of each, without the last line end; None for one of which a chunk is gone because the file was replaced."""
+    """Returns the lines of each excerpt, without the last line end; None if the file was replaced."""
     starts = [[int(line) for line in excerpt.starts.split()] for excerpt in excerpts]
     wanted = [
         {
@@ -77,7 +77,7 @@ async def read_excerpts(reader: Reader, scope: Scope, excerpts: Sequence[Excerpt
 
 
 def _ordinals(starts: Sequence[int], first: int, last: int) -> range:
-    """The chunks that hold lines: chunks are whole lines."""
+    """Returns the ordinals of the chunks that hold these lines: chunks are whole lines."""
     return range(max(0, bisect_right(starts, first) - 1), bisect_right(starts, last))
 
 
@@ -87,9 +87,9 @@ def _cut(texts: Sequence[str], excerpt: Excerpt, first_line: int) -> str:
 
 
 class Texts:
-    """Reads as `read_texts` does, and keeps the newest text that it read of each file up to a number of bytes.
+    """Reads as `read_texts` does, and caches the newest text of each file up to a number of bytes.
 
-    A generation is a content address: what was read of one holds for ever.
+    A generation is a content address, so a text of it never changes.
     """
 
     def __init__(self, reader: Reader, bytes_max: int) -> None:
@@ -97,7 +97,7 @@ class Texts:
         self._cache: WeightedCache[str, tuple[str, str]] = WeightedCache(bytes_max)
 
     async def read(self, scope: Scope, points: Sequence[StoredPoint]) -> list[str | None]:
-        """The texts of indexed files; None for one of which a chunk is gone because it was replaced."""
+        """Returns the texts of indexed files; None for a file that was replaced."""
         known = {point.id: self._known(point) for point in points}
         missing = [point for point in points if known[point.id] is None]
         for point, text in zip(missing, await read_texts(self._reader, scope, missing), strict=True):

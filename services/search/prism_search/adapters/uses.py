@@ -1,4 +1,4 @@
-"""Uses of a symbol, from the graph in atlas."""
+"""Requests the uses of a symbol from the graph in atlas."""
 
 import logging
 from typing import TypeVar
@@ -26,11 +26,11 @@ class GraphUses:
         self._bus = bus
 
     async def of(self, request: UsesRequest) -> UsesReply | None:
-        """Uses of symbols. None if there is no answer: the graph is being built, or atlas is down."""
+        """Returns uses of symbols; None without a reply, as while the graph is built or atlas is down."""
         return await self._ask(USES, request)
 
     async def impact(self, request: ImpactRequest) -> ImpactReply | None:
-        """Transitive uses of a symbol. None as above, and if the graph does not have the symbol."""
+        """Returns transitive uses of a symbol; None as above, or if the graph does not have the symbol."""
         return await self._ask(IMPACT, request)
 
     async def _ask(self, rpc: Rpc[Request, Answer], request: Request) -> Answer | None:

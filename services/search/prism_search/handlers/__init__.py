@@ -1,1 +1,1 @@
-"""One module a kind of question."""
+"""One module per kind of request: decode, call, reply."""

@@ -1,4 +1,4 @@
-"""How code is written in a repository: inferred from a part of its files that stands for all, and quoted from its rules."""
+"""Answers `conventions`: how a repository's code is written, inferred from a sample of files."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from prism_search.core.repo_documents import PROSE
 from prism_store.reader import Reader, StoredPoint
 from prism_store.scope import Scope
 
-# Enough for a share with an error of some percent, and read in a second or two.
+# Gives shares with an error of some percent; read in a second or two.
 FILES_READ_MAX = 240
 DATA = PROSE | {
     "json",
@@ -42,7 +42,7 @@ KEPT_MAX = 100
 
 
 class ConventionsHandler:
-    """Answers `conventions`. What was inferred is kept for a state of the index."""
+    """Answers `conventions`. Caches what it inferred per state of the index."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ConventionsHandler:
         )
 
     async def conventions(self, request: ConventionsRequest) -> ConventionsReply:
-        """Conventions by topic. Raises INVALID_ARGUMENT for a language that is not known."""
+        """Returns conventions by topic. Raises INVALID_ARGUMENT if the language is unknown."""
         target = await self._repositories.target(request, single=True)
         language = request.language.lower()
         await refuse_unknown_language(self._reader, self._repositories, target, language)
@@ -81,7 +81,7 @@ class ConventionsHandler:
         )
 
     async def _infer(self, target: Target, language: str) -> tuple[tuple[Convention, ...], int, int]:
-        """Conventions, the number of files that they are inferred from, and of those that there are."""
+        """Returns conventions, the number of files they are inferred from, and the number of code files."""
         points = (await self._listing.files(target)).points
         code = [point for point in points if _is_code(point, language)]
         files = [
@@ -102,7 +102,7 @@ def _is_code(point: StoredPoint, language: str) -> bool:
 
 
 def _spread(points: Sequence[StoredPoint]) -> Sequence[StoredPoint]:
-    """As many as are read, at equal distances in the order of paths: of every folder its share."""
+    """Returns a sample at equal distances in the order of paths, so that each folder gets its share."""
     step = max(1.0, len(points) / FILES_READ_MAX)
     return [points[int(at * step)] for at in range(min(len(points), FILES_READ_MAX))]
 

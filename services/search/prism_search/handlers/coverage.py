@@ -1,4 +1,4 @@
-"""What of a repository is searchable, what the index holds of a layer, and how many points there are."""
+"""Reports which files are searchable, what the index holds of a layer, and how many points it has."""
 
 from collections.abc import Callable
 
@@ -42,14 +42,14 @@ class CoverageHandlers:
         occurrences: OccurrenceReader,
         deep_model: Callable[[], str],
     ) -> None:
-        """`deep_model` tells which one runs; empty if none does."""
+        """`deep_model` returns the deep model that runs; empty without one."""
         self._reader = reader
         self._repositories = repositories
         self._occurrences = occurrences
         self._deep_model = deep_model
 
     async def coverage(self, request: CoverageRequest) -> CoverageReply:
-        """Counts that add up, and the files that are not searchable."""
+        """Returns counts that add up, and the files that are not searchable."""
         target = await self._repositories.target(request, single=True)
         scope = target.scope
         by_status = await self._reader.counts_by(scope, "status", [KNOWN])
@@ -81,7 +81,7 @@ class CoverageHandlers:
         )
 
     async def manifest(self, request: ManifestRequest) -> ManifestReply:
-        """A page of what the index holds, tombstones left out; or the files that are asked for by id."""
+        """Returns a page of the indexed files, without tombstones; or the files requested by id."""
         scope = Scope(tenant=request.tenant, repos=(request.repo,), layer=request.layer)
         if request.files:
             found = await self._reader.points_of_any_layer(scope, request.files, MANIFEST_FIELDS)
@@ -93,7 +93,7 @@ class CoverageHandlers:
         return ManifestReply(entries=tuple(map(_entry, points)), next_cursor=cursor)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
-        """Points and files of every layer of the tenant."""
+        """Returns the points and files of each of the tenant's layers."""
         layers: list[LayerPoints] = []
         totals: dict[str, int] = {}
         for repository in self._repositories.of_tenant(request.tenant):
@@ -118,13 +118,13 @@ class CoverageHandlers:
         return PointCountsReply(total=sum(totals.values()), repositories=totals, layers=tuple(layers))
 
     async def _points_of_layers(self, repository: Repository) -> tuple[list[LayerPoints], int]:
-        """What each layer of a repository has in the place of the base, and how many points that is in all."""
+        """Returns each layer's own points and files, and the distinct points of all layers."""
         views = await self._repositories.views(repository)
         scope = Scope(repository.tenant, (repository.repo,))
         keys = sorted({key for _, view in views for key in view.keys})
         points = await self._reader.counts_of_keys(scope, keys)
         files = await self._reader.counts_of_keys(scope, keys, [with_status(FileStatus.INDEXED)])
-        told = [
+        counts = [
             LayerPoints(
                 repo=repository.repo,
                 layer=layer.layer,
@@ -135,7 +135,7 @@ class CoverageHandlers:
             )
             for layer, view in views
         ]
-        return told, sum(points.values())
+        return counts, sum(points.values())
 
     async def _redacted(self, scope: Scope, rules: list[str]) -> list[RedactedFile]:
         if not rules:
@@ -148,7 +148,7 @@ class CoverageHandlers:
         ]
 
     async def _scip_files(self, target: Target) -> int:
-        """Files of which a SCIP index speaks as they are now."""
+        """Returns how many files have a SCIP index of their current content."""
         current: set[str] = set()
         for index in await self._occurrences.indexes(target):
             for start in range(0, len(index.files), FILES_PER_READ):

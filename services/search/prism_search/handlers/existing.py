@@ -1,7 +1,7 @@
-"""Is there something already that does this?
+"""Answers `existing`: whether code that does this exists already.
 
-the intent as a question ▶ chunks near in meaning or with its words, files with its names ▶ their definitions, scored by what is known of
-them and by what the chunks with most of the words say
+the intent as a question ▶ chunks near in meaning or with its words, files with its names ▶ their definitions,
+scored by what their files say of them and by the prose of the chunks with most of the words
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class ExistingHandler:
         self._rarity = RarityCounter(reader, repositories)
 
     async def existing(self, request: ExistingRequest) -> ExistingReply:
-        """Definitions, best first, with a verdict. Raises EMPTY_QUERY, QUERY_TOO_LONG."""
+        """Returns definitions, best first, with a verdict. Raises EMPTY_QUERY, QUERY_TOO_LONG."""
         intent = read_intent(request.intent)
         query = parse_query(intent.words)
         target = await self._repositories.target(request)
@@ -53,7 +53,7 @@ class ExistingHandler:
         near, files, by_words = await self._ask(target, query, vector, request.language)
         points = await self._reader.points(target.scope, files, FIELDS)
         texts = await self._reader.points(target.scope, by_words[:TEXTS_MAX], ["scope", "text"])
-        # In a thread: the symbols of dozens of files take a while to unpack, and others are asking.
+        # In a thread: unpacking the symbols of dozens of files would delay other questions.
         found = await asyncio.to_thread(
             find_existing,
             Question(query, *rarity),
@@ -64,14 +64,14 @@ class ExistingHandler:
         missing = (FAST_LEG,) if vector is None else ()
         return ExistingReply(
             verdict=found[0].verdict if found else Verdict.NONE,
-            existing=tuple(_told(target, points[one.key], one) for one in found),
+            existing=tuple(_reply(target, points[one.key], one) for one in found),
             receipt=await self._repositories.receipt(target, missing),
         )
 
     async def _ask(
         self, target: Target, query: Query, vector: tuple[float, ...] | None, language: str
     ) -> tuple[dict[str, list[ChunkHit]], list[str], list[str]]:
-        """Chunks with their cosines by file, the files to look at, and the chunks that hold most of the words."""
+        """Returns chunks with cosines by file, the files to score, and the chunks with most of the words."""
         conditions = (has("language", language.lower()),) if language else ()
         words = " ".join(query.terms) or query.text
         legs: list[Leg] = [
@@ -117,7 +117,7 @@ def _file(point: StoredPoint, near: Sequence[ChunkHit], texts: Mapping[str, Stor
     )
 
 
-def _told(target: Target, point: StoredPoint, one: Existing) -> ExistingDefinition:
+def _reply(target: Target, point: StoredPoint, one: Existing) -> ExistingDefinition:
     return ExistingDefinition(
         definition=definition_reply(target, point, one.symbol),
         verdict=one.verdict,

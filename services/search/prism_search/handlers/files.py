@@ -1,5 +1,6 @@
-"""Files as they are indexed: their lines, their list, their outline. Lines and lists are read at other commits too, if a mirror
-holds them.
+"""Answers requests about files as indexed: their lines, their list, their outline.
+
+Lines and lists are also read at commits that are not indexed, if a mirror holds them.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +47,7 @@ class FileHandlers:
         self._commits = commits
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
-        """Lines of a file, exactly as indexed."""
+        """Returns lines of a file, exactly as indexed."""
         fetched = self._repositories.repository_of_unindexed_commit(request)
         if fetched:
             return await self._read_at_commit(request, fetched)
@@ -76,7 +77,7 @@ class FileHandlers:
         )
 
     async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
-        """Files by glob, in order of path."""
+        """Returns a page of the files that match a glob, in order of path."""
         fetched = self._repositories.repository_of_unindexed_commit(request)
         if fetched:
             return await self._list_at_commit(request, fetched)
@@ -113,7 +114,7 @@ class FileHandlers:
         )
 
     async def outline(self, request: OutlineRequest) -> OutlineReply:
-        """The symbols of a file, in order."""
+        """Returns the symbols of a file, in order."""
         target = await self._repositories.target(request, single=True)
         point = await indexed_file(self._reader, target, request.path, "symbols")
         return OutlineReply(
@@ -127,7 +128,7 @@ class FileHandlers:
         )
 
     async def receipt(self, request: ReceiptRequest) -> Receipt:
-        """How fresh and how complete the others are."""
+        """Returns how fresh and how complete answers are."""
         return await self._repositories.receipt(await self._repositories.target(request, single=True))
 
 
@@ -141,7 +142,7 @@ class _Lines(NamedTuple):
 
 
 def _lines(request: ReadFileRequest, text: str) -> _Lines:
-    """The lines that were asked for. Raises INVALID_ARGUMENT."""
+    """Returns the requested lines. Raises INVALID_ARGUMENT."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -153,7 +154,7 @@ def _lines(request: ReadFileRequest, text: str) -> _Lines:
 
 
 def _note(request: ReadFileRequest, lines: int) -> str:
-    """What of the lines that were asked for is not there."""
+    """Returns a note if the requested lines go beyond the end of the file."""
     if request.end_line <= lines:
         return ""
     return (
@@ -162,7 +163,7 @@ def _note(request: ReadFileRequest, lines: int) -> str:
 
 
 def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:
-    """First and last line to give, and whether a limit cut them. Raises INVALID_ARGUMENT."""
+    """Returns the first and last line to return, and whether a limit cut them. Raises INVALID_ARGUMENT."""
     if lines == 0:
         return 1, 0, False
     end = min(request.end_line or lines, lines)
@@ -180,7 +181,7 @@ def _line_range(request: ReadFileRequest, lines: int) -> tuple[int, int, bool]:
 def _page(
     request: ListFilesRequest, files: Mapping[str, File], entry: Callable[[File], FileEntry]
 ) -> dict[str, Any]:
-    """Of the files by path, those that the glob lets through, in order, from where the last page ended."""
+    """Returns the page of matching files after the last one, in order of path."""
     question = request.model_dump_json(exclude={"cursor", "limit"})
     after = str(read_cursor(question, request.cursor, (str,))[0]) if request.cursor else ""
     glob = compile_glob(request.glob) if request.glob else None
@@ -195,7 +196,7 @@ def _page(
 
 
 def _receipt_of_mirror(repository: Repository, commit: str) -> Receipt:
-    """Of what was read at a commit that is not indexed: a commit never changes."""
+    """Returns the receipt of an answer from an unindexed commit, which is never stale."""
     return Receipt(
         repo=repository.name,
         ref=commit,

@@ -1,4 +1,4 @@
-"""What a repository says of itself, by section: quoted from its documents, with their headings."""
+"""Answers `repo_context`: what the documents of a repository say, by section, quoted with their headings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ class RepoContextHandler:
         self._documents = documents
 
     async def repo_context(self, request: RepoContextRequest) -> RepoContextReply:
-        """Documents of the section, or of all; a repository without any is told which are missing."""
+        """Returns the documents of the section, or of all sections, and the sections that have none."""
         target = await self._repositories.target(request, single=True)
         points = {point.text("path"): point for point in (await self._listing.files(target)).points}
         chosen = choose((path, point.text("language")) for path, point in points.items())
@@ -41,19 +41,19 @@ class RepoContextHandler:
                 for path in some
                 if path in files
             ),
-            missing=tuple(section for section in wanted if not _is_told(section, chosen)),
+            missing=tuple(section for section in wanted if not _has_document(section, chosen)),
             left_out=sum(len(chosen[section]) - len(some) for section, some in shown.items()),
             receipt=await self._repositories.receipt(target),
         )
 
 
-def _is_told(section: ContextSection, chosen: Mapping[ContextSection, Sequence[str]]) -> bool:
-    """Whether there is a document of the section. What a project is for, its README says too."""
+def _has_document(section: ContextSection, chosen: Mapping[ContextSection, Sequence[str]]) -> bool:
+    """Whether the section has a document. A README also covers the vision."""
     return bool(chosen[section] or (section is ContextSection.VISION and chosen[ContextSection.README]))
 
 
 def _quoted(section: ContextSection, file: DocumentText) -> ContextDocument:
-    lines = head(file.lines, CHARS_MAX[section], _telling(section, file))
+    lines = head(file.lines, CHARS_MAX[section], _lines_about(section, file))
     return ContextDocument(
         section=section,
         file_path=file.path,
@@ -65,8 +65,8 @@ def _quoted(section: ContextSection, file: DocumentText) -> ContextDocument:
     )
 
 
-def _telling(section: ContextSection, file: DocumentText) -> LineRange:
-    """The lines of a document that are about a section."""
+def _lines_about(section: ContextSection, file: DocumentText) -> LineRange:
+    """Returns the lines of a document that are about the section."""
     if section is ContextSection.VISION:
         about: Sequence[LineRange] = sections_about(file.symbols, ABOUT_PURPOSE)
         return about[0] if about else opening(file.lines, file.symbols)

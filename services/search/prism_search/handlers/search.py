@@ -69,7 +69,7 @@ class SearchHandler:
             for target in self._repositories.each():
                 try:
                     await self._retrieval.read_ahead(target)
-                except Exception as error:  # noqa: BLE001 - questions read what they need, whatever failed here
+                except Exception as error:  # noqa: BLE001 - questions still read what they need
                     log.warning("read-ahead paused: %s", reason_of(error))
             await asyncio.sleep(READ_AHEAD_PAUSE_S)
 

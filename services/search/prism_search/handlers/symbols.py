@@ -1,4 +1,4 @@
-"""Where symbols are defined."""
+"""Answers `definitions`: where symbols are defined."""
 
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
@@ -22,7 +22,7 @@ class SymbolHandlers:
         self._definitions = definitions
 
     async def definitions(self, request: DefinitionsRequest) -> DefinitionsReply:
-        """One answer a symbol; near names where there is none."""
+        """Returns one answer per symbol, with similar names if there is no definition."""
         target = await self._repositories.target(request)
         answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
         return DefinitionsReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))

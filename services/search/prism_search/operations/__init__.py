@@ -1,1 +1,1 @@
-"""What several handlers call, or what is too long for one: it asks adapters for data and core for decisions."""
+"""Work that handlers share, or that is too long for one: adapters give data, core decides."""

@@ -1,7 +1,7 @@
 """Collects what to know before a symbol is changed.
 
-the symbol, or the symbol at some lines ▶ its references ▶ tests that use it, or use its callers ▶ overridden and
-overriding methods ▶ the rules for its path, and recent changes of its file
+the symbol, or the symbol at some lines ▶ its references ▶ tests that use it, or use its callers ▶ overridden
+and overriding methods ▶ the rules for its path, and recent changes of its file
 
 Searches about other symbols end when their time is up; the reply says what was left out.
 """
@@ -213,7 +213,7 @@ def _siblings(target: Target, counterparts: Sequence[LocatedSymbol], overrides: 
 
 
 async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[ReachingTest]:
-    """Returns tests that use the symbol, then tests that use its first callers. Each test once, resolved before candidates."""
+    """Returns tests that use the symbol or its first callers, each once, resolved before candidates."""
     tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses.entries)}
     if uses.next_cursor:
         references.left_out.append(f"Only the first {len(uses.entries)} uses were checked.")

@@ -59,7 +59,7 @@ class FileScanner:
     async def _read(
         self, target: Target, batches: Iterable[Sequence[StoredPoint]]
     ) -> AsyncGenerator[tuple[Sequence[StoredPoint], list[str]]]:
-        """Returns files with their texts. From the third batch on, the next batch is read while one is scanned."""
+        """Returns files with their texts. From the third batch on, reads one batch ahead."""
         ahead: asyncio.Task[list[str]] | None = None
         try:
             for number, (batch, following) in enumerate(pairwise((*batches, ()))):
@@ -159,7 +159,7 @@ class Scan:
         return match_elsewhere(pattern, line, self._deadline)
 
     def _end_in_line(self, file: StoredPoint) -> None:
-        """Ends the page in the middle of a line. Raises if nothing came before it: the next page would end there again."""
+        """Ends the page within a line. Raises if nothing came before: the next page would end there too."""
         self.late = True
         if self.position == self._start:
             raise PrismError(

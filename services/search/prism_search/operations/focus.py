@@ -1,4 +1,4 @@
-"""What is to be edited: the lines of a file, and the symbol that they are of."""
+"""Finds what is to be edited: the lines of a file, and the symbol that they define."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,19 +22,21 @@ from prism_store.reader import Reader, StoredPoint
 
 @dataclass(frozen=True)
 class Focus:
-    """Lines of a file of a repository. `target` is that repository alone."""
+    """Lines of a file. `target` is the repository of the file alone."""
 
     target: Target
     file: SourceFile
     lines: LineRange
-    notes: Sequence[str] = field(
-        default=(), kw_only=True
-    )  # how the lines differ from those that were asked for
+    notes: Sequence[str] = field(default=(), kw_only=True)  # how the lines differ from the requested ones
 
 
 @dataclass(frozen=True)
 class SymbolFocus(Focus):
-    """The lines of a symbol, which has a position in its file. `matched` is the end of the name that was found, if not all was."""
+    """The lines of a symbol.
+
+    `index` is its position among the symbols of its file. `matched` is the part of the name that matched, if
+    not all.
+    """
 
     index: int
     matched: str = ""
@@ -42,17 +44,17 @@ class SymbolFocus(Focus):
 
     @property
     def symbol(self) -> Symbol:
-        """What the lines define."""
+        """The symbol that the lines define."""
         return as_symbol(self.file.symbols[self.index])
 
     @property
     def owner(self) -> str:
-        """The class that the symbol is a member of; empty without one."""
+        """The class of a member; empty if the symbol is not one."""
         return owner_of(self.file, self.index)
 
     @property
     def definition(self) -> Definition:
-        """The symbol with its place."""
+        """The symbol with its location."""
         return Definition(
             repo=self.target.repositories[0].name,
             file_path=self.file.path,
@@ -62,7 +64,7 @@ class SymbolFocus(Focus):
 
 
 class FocusFinder:
-    """Finds by name, or by lines."""
+    """Finds what is to be edited by name, or by lines."""
 
     def __init__(
         self, reader: Reader, repositories: RepositoryCatalog, definitions: Definitions, sources: Sources
@@ -127,7 +129,7 @@ class FocusFinder:
             return Focus(target, file, there, notes=tuple(_past_the_end(asked, file)))
         symbol = file.symbols[index]
         lines = LineRange(symbol.start_line, symbol.end_line)
-        notes = (*_past_the_end(asked, file), *_beside_the_symbol(asked, lines, symbol.qualified_name))
+        notes = (*_past_the_end(asked, file), *_more_symbols(asked, lines, symbol.qualified_name))
         return SymbolFocus(target, file, lines, index, notes=notes)
 
     async def _read(self, target: Target, point: StoredPoint) -> SourceFile:
@@ -142,9 +144,12 @@ def _past_the_end(asked: LineRange, file: SourceFile) -> Iterator[str]:
         yield f"Lines {asked.start} to {asked.end} were requested; the file ends with line {len(file.lines)}."
 
 
-def _beside_the_symbol(asked: LineRange, told: LineRange, name: str) -> Iterator[str]:
-    if asked.start < told.start or asked.end > told.end:
-        yield f"Lines {asked.start} to {asked.end} hold several symbols; only the first is shown, {name}. Request the others by name."
+def _more_symbols(asked: LineRange, shown: LineRange, name: str) -> Iterator[str]:
+    if asked.start < shown.start or asked.end > shown.end:
+        yield (
+            f"Lines {asked.start} to {asked.end} hold several symbols; only the first is shown, {name}. "
+            "Request the others by name."
+        )
 
 
 def _changing() -> PrismError:

@@ -17,7 +17,7 @@ INHERITS = frozenset({EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS})
 
 
 class Overrides(NamedTuple):
-    """Other definitions of a method: in bases and interfaces, in derived classes, and in classes with the same base."""
+    """A method's definitions in bases and interfaces, derived classes, and classes with the same base."""
 
     above: Sequence[LocatedSymbol]
     below: Sequence[LocatedSymbol]

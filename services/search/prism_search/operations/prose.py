@@ -1,4 +1,4 @@
-"""Has passages of text come before lists of links, which match every question about what they link to."""
+"""Puts passages of text before lists of links, which match every question about what they link to."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from prism_search.core.matching import Question
 from prism_search.core.passages import Range, further_ranges
 from prism_search.core.retrieval.candidates import Candidate
 
-# More than the lead that the right words in a heading and in every link bring: it answers nothing itself.
+# More than the lead from having the words in a heading and in every link: the list itself answers nothing.
 LINKS_WEIGHT = -1.0
 FURTHER_MAX = 3
 
@@ -19,8 +19,10 @@ Read = Callable[[Sequence[Passage]], Awaitable[Sequence[str | None]]]
 async def prefer_text(
     question: Question, shown: Sequence[Passage], contents: Sequence[str | None], read: Read
 ) -> tuple[list[Passage], list[str | None]]:
-    """The passages with their contents in a new order: a list of links gives way to another passage of its file that has
-    words of the question, or else falls behind those that answer nearly as well.
+    """Returns the passages with their contents in a new order.
+
+    Another passage of the file that has words of the question replaces a list of links. Without one, the
+    list's score is lowered.
     """
     taken = list(shown)
     chosen: list[tuple[Passage, str | None]] = []

@@ -1,7 +1,7 @@
 """Finds who uses a symbol: every edge with how it was resolved, and every line of text that holds the name.
 
-definitions of the name ▶ files that may hold it ▶ edges, from the graph if it knows the current versions of these
-files, else from what their parsers found ▶ lines of text that no edge explains
+definitions of the name ▶ files that may hold it ▶ edges, from the graph if it knows the current versions of
+these files, else from what their parsers found ▶ lines of text that no edge explains
 """
 
 import asyncio
@@ -46,7 +46,8 @@ Labelled = TypeVar("Labelled", ReferenceEntry, TextLine)
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
-# Files read for the classes of variables that they declare, and how often for what those files import in turn.
+# Files read for the classes of variables that they declare, and how often for what those files import in
+# turn.
 LEARNED_MAX = 100
 ROUNDS_MAX = 2
 
@@ -94,7 +95,7 @@ class ReferenceFinder:
     async def entries(
         self, target: Target, symbol: str, request: ReferencesRequest
     ) -> tuple[ReferenceEntry, ...]:
-        """Returns the references alone, without the text of their lines. The graph does that without reading a file."""
+        """Returns the references without their lines of text; the graph answers without reading a file."""
         search = await self._search(target, symbol, request)
         uses = await self._by_graph(search)
         if uses is None:
@@ -131,8 +132,8 @@ class ReferenceFinder:
         return _Search(query, await self._listing.files(target), await self._occurrences.of(target))
 
     async def _by_graph(self, search: "_Search") -> UsesReply | None:
-        """Returns what the graph of a repository says; None if there is no graph, or if it is older than one of the files,
-        or was built with other SCIP indexes.
+        """Returns what the graph of a repository says; None if there is no graph, or if it is older than one
+        of the files, or was built with other SCIP indexes.
         """
         query, listed, target = search.query, search.listed, search.query.target
         # A layer's versions are numbered apart from the base's: they do not show what is newer than a graph.
@@ -220,7 +221,7 @@ class _Search:
 
     @cached_property
     def around(self) -> Sequence[StoredPoint]:
-        """Files that may use a definition without holding its name: packages that re-export it, and its implementers."""
+        """Returns files that may use a definition without its name: re-exporting packages, implementers."""
         found, read = self.query.match.found, {point.id for point in self.wanted}
         folders = (
             point for one in found for point in self.listed.around(one.point.repo, one.point.text("path"))
@@ -257,7 +258,7 @@ def _paths_of(uses: UsesReply) -> set[str]:
 def _others(
     entries: Iterable[ReferenceEntry], listed: Files, points: Iterable[StoredPoint]
 ) -> Sequence[StoredPoint]:
-    """Returns the files of entries that are not among the points: they may use the symbol under an alias only."""
+    """Returns the files of entries not among the points: they may use the symbol under an alias only."""
     missing = {entry.file_path for entry in entries} - {point.text("path") for point in points}
     return [point for point in listed.points if point.text("path") in missing] if missing else ()
 

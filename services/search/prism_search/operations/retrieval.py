@@ -84,8 +84,8 @@ class Retrieval:
     async def candidates(self, context: SearchContext, vectors: QueryVectors) -> Retrieved:
         """Returns candidates whose chunks and file points are of one version.
 
-        Repeats the legs if an import replaced files in between. Repeats them within the scope if points came from
-        outside: those took the places of others.
+        Repeats the legs if an import replaced files in between. Repeats them within the scope if points came
+        from outside: those took the places of others.
         """
         is_whole = self._repositories.is_whole(context.target)
         for _ in range(REPEATS_MAX):
@@ -99,7 +99,7 @@ class Retrieval:
     async def hits(
         self, context: SearchContext, question: Question, passages: Sequence[Passage]
     ) -> tuple[Hit, ...]:
-        """Returns the hits of passages with their texts, without those whose file was replaced after it was found."""
+        """Returns the hits of passages with their texts, except where the file was replaced meanwhile."""
         read = partial(self._contents, context.target)
         contents: Sequence[str | None] = [""] * len(passages)
         if context.request.detail is Detail.FULL or context.request.corpus is Corpus.DOCS:
@@ -145,7 +145,8 @@ class Retrieval:
         files = await self._facts.files(context.target, ranks)
         context.clock.lap("files")
         stale = stale_files(found, files)
-        # Points without a file in scope: of a repository not received yet, or of deleted layers not swept yet.
+        # Points without a file in scope: of a repository not received yet, or of deleted layers not swept
+        # yet.
         is_crowded = is_whole and not ranks.keys() <= files.keys()
         return Retrieved(found, candidates_of(found, files, ranks, stale), stale, is_crowded)
 

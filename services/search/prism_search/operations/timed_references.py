@@ -46,7 +46,7 @@ class TimedReferences:
     async def entries_of_each(
         self, symbols: Iterable[tuple[str, str]], what: str
     ) -> list[Sequence[ReferenceEntry]]:
-        """Returns the entries of several symbols, each with its path; none for a symbol that ran out of time."""
+        """Returns the entries of several symbols, each with its path; none for symbols out of time."""
         symbols = list(symbols)
         if not symbols or self.is_over(what):
             return [()] * len(symbols)

@@ -29,7 +29,7 @@ ORDER = list(ReferenceGroup)
 
 @dataclass(frozen=True)
 class SourceFile:
-    """An indexed file: what its parser found, what other files can import of it, and its lines, without line ends."""
+    """An indexed file: what its parser found, what it exports, and its lines without line ends."""
 
     facts: FileFacts
     unit: Unit

@@ -42,7 +42,7 @@ def uses_of_edges(query: ReferenceQuery, files: Sequence[SourceFile], every: Seq
 def symbol_references(
     query: ReferenceQuery, uses: UsesReply, files: Sequence[TextFile], left_out: int
 ) -> SymbolReferences:
-    """Returns a page of references. `left_out` is the number of files that may hold the name and were not read."""
+    """Returns a page of references. `left_out` counts files that may hold the name and were not read."""
     target, match = query.target, query.match
     defined = distinct_places(match.found)
     text = read_text(query.name, files)

@@ -16,7 +16,7 @@ MENTION_CHARS_MAX = 500_000
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file's text, and the lines on which its parser found a definition of the name, or a reference to it."""
+    """A file's text, and the lines where its parser found a definition or a reference of the name."""
 
     scope: str
     path: str
@@ -118,7 +118,7 @@ def lines_with(name: str, text: str) -> list[int]:
 
 
 def as_texts(name: str, files: Iterable[SourceFile], edges: Iterable[Edge]) -> list[TextFile]:
-    """Returns the texts of files with the lines that their parsers explain, under whatever alias an edge uses."""
+    """Returns the texts of files with the lines that their parsers explain, also under an alias."""
     used: dict[str, set[int]] = defaultdict(set)
     for edge in edges:
         used[edge.file.id].add(edge.reference.line)

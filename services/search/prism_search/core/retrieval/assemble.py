@@ -13,7 +13,7 @@ Passage = tuple[Candidate, Range]
 
 
 def passages_of(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Passage]:
-    """Returns one passage per file, then, if there are fewer files than `limit`, further passages of the best."""
+    """Returns one passage per file, then, up to `limit`, further passages of the best files."""
     for file in ranked:
         locate_chunks(file)
     passages = [(file, best_range(question, file)) for file in ranked]

@@ -7,12 +7,13 @@ from prism_contracts.base import ordinal_of
 from prism_search.core.outline import NO_OUTLINE, Outline, OutlineEntry
 from prism_store.schema import repo_of
 
-# Twice as many do not improve the development benchmark, and each costs a read of its file point and its signals.
+# Twice as many do not improve the development benchmark, and each costs a read of its file point and its
+# signals.
 CANDIDATES_MAX = 40
 
 
 class ChunkHit(NamedTuple):
-    """A chunk that a leg found, with the leg's own score. `locate_chunks` fills in its lines and its symbol."""
+    """A chunk that a leg found, with the leg's score. `locate_chunks` adds its lines and its symbol."""
 
     id: str
     score: float
@@ -73,7 +74,7 @@ class Candidate:
 
 
 def chunk_places(starts: str, lines: int) -> list[tuple[int, int]]:
-    """Returns the first and last line of each chunk: chunks are whole lines without gaps. Empty files have none."""
+    """Returns the first and last line of each chunk. Chunks have no gaps; empty files have no chunk."""
     firsts = [int(line) for line in starts.split()]
     return list(zip(firsts, [*(first - 1 for first in firsts[1:]), lines], strict=False))
 

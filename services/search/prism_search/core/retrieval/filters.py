@@ -1,4 +1,4 @@
-"""The filters of a request, and which of them drops a candidate that the store could not leave out."""
+"""Applies the filters of a request that the store cannot apply."""
 
 from prism_contracts.rpc.search import SearchRequest
 from prism_search.core.retrieval.candidates import Candidate
@@ -6,7 +6,7 @@ from prism_store.globs import compile_glob
 
 
 def filters_of(request: SearchRequest) -> dict[str, object]:
-    """Those that are given, with their values."""
+    """Returns the filters that are given, with their values."""
     given = {
         "path_filter": request.path_filter,
         "language": request.language,
@@ -17,7 +17,7 @@ def filters_of(request: SearchRequest) -> dict[str, object]:
 
 
 def dropped_by(file: Candidate, request: SearchRequest) -> str:
-    """The name of the argument that drops the file; empty if it stays."""
+    """Returns the name of the argument that drops the file; empty if it passes."""
     if request.path_filter and not compile_glob(request.path_filter).fullmatch(file.path):
         return "path_filter"
     if request.kind and not file.outline.has_kind(request.kind):

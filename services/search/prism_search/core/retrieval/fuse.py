@@ -15,7 +15,8 @@ from prism_store.reader import StoredPoint
 RRF_K = 60
 # Whole numbers have the same sum in any order of the legs.
 FUSION_SCALE = 10**12
-# Equal weights lose five to seven points of NDCG on the development benchmark: keywords tell most.
+# Equal weights lose five to seven points of NDCG on the development benchmark: keywords are the best
+# evidence.
 LEG_WEIGHTS: Mapping[str, float] = {
     "keyword": 1.0,
     "path": 1.0,

@@ -8,21 +8,22 @@ from prism_search.core.matching import Question, Rarity
 from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.signals import NAME_WEIGHTS, SURFACE_WEIGHTS, names_score_max, read_path, score
 
-ROUNDING = 1e-9  # of sums in another order
+ROUNDING = 1e-9  # for sums in another order
 
 
 def rarity_of(document_frequency: dict[str, int], documents: int) -> Rarity:
-    """Inverse document frequency as in BM25: ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    """Returns the inverse document frequency as in BM25: ln(1 + (N - df + 0.5) / (df + 0.5))."""
     return {
         stem: log(1 + (max(documents, df) - df + 0.5) / (df + 0.5)) for stem, df in document_frequency.items()
     }
 
 
 def rank(question: Question, candidates: Iterable[Candidate], limit: int) -> list[Candidate]:
-    """The best candidates, best first; equal scores by path. Fills in `touched`, `score` and `signals`.
+    """Returns the best candidates, best first. Fills in `touched`, `score` and `signals`.
 
-    Names of symbols cost most to look at. Files are taken in order of the most that they could reach, until the rest
-    would stay below the best `limit` whatever their symbols are called: the answer is that of looking at all.
+    Equal scores are ordered by path. Names of symbols cost most to score, so files are scored in order of
+    their highest possible score, until no other file can reach the best `limit`. The result is the same as if
+    all files were scored.
     """
     files = list(candidates)
     question.shallowest = min((read_path(file.path).folders for file in files), default=0)
