@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from prism_search.core.references.edges import PROSE, Edge, SourceFile, naming
-from prism_search.core.references.mentions import Mentions
+from prism_search.core.references.text_spans import TextSpans
 
 # Text that is searched for comments and strings, at some 25 ms per million characters. Further lines count as code.
 MENTION_CHARS_MAX = 500_000
@@ -80,7 +80,7 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
 
 def _mentioning(name: str, file: TextFile, numbers: Sequence[int]) -> set[int]:
     """Returns the lines that hold the name in comments and strings only."""
-    mentions = Mentions(file.text, file.language)
+    mentions = TextSpans(file.text, file.language)
     firsts = list(accumulate((len(line) + 1 for line in file.lines), initial=0))
     return {
         number

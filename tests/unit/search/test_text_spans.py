@@ -2,11 +2,11 @@
 
 import pytest
 
-from prism_search.core.references.mentions import Mentions
+from prism_search.core.references.text_spans import TextSpans
 
 
 def is_mention(text: str, language: str, name: str = "rate") -> bool:
-    return Mentions(text, language).hold([text.index(name)], len(name))
+    return TextSpans(text, language).hold([text.index(name)], len(name))
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,6 @@ def test_a_name_in_code_or_a_placeholder_is_no_mention(language, text):
 
 def test_every_piece_must_be_text():
     text = "rate('rate')\n"
-    mentions = Mentions(text, "python")
+    mentions = TextSpans(text, "python")
     assert mentions.hold([6], 4)
     assert not mentions.hold([0, 6], 4)

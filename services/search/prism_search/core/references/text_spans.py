@@ -37,7 +37,7 @@ _QUOTES = "\"'`"
 _TRIPLES = ('"""', "'''")
 
 
-class Mentions:
+class TextSpans:
     """The comments and strings of a file."""
 
     def __init__(self, text: str, language: str) -> None:
