@@ -16,9 +16,8 @@ from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
-from prism_contracts.events import DeepModelStarted, FileChunked, FileEmbedded, RepoIndexed
+from prism_contracts.events import FileChunked, FileEmbedded, RepoIndexed
 from prism_contracts.records import (
-    COMPONENT_DEEP_MODEL,
     Component,
     Layer,
     LayerFiles,
@@ -28,9 +27,9 @@ from prism_contracts.records import (
 )
 from prism_contracts.registry import AnyTopic
 from prism_embedder.adapters.deep import DeepModel, DeepOptions
-from prism_embedder.core.cache import MemoryVectorCache
 from prism_embedder.core.rows import unit_rows
-from prism_embedder.deep_handlers import DeepEmbeddingHandlers
+from prism_embedder.main import announce, build, register
+from prism_embedder.settings import EmbedderSettings
 from prism_indexer.core import indexed_point
 from prism_indexer.deep_handlers import CARDS_PER_REQUEST
 from prism_model.static_model import SHIPPED_WEIGHTS, StaticModel
@@ -140,16 +139,14 @@ class Tier:
 
     @asynccontextmanager
     async def embedder(self, encoder: LetterEncoder, weights: str = "w") -> AsyncIterator[DeepModel]:
-        """Announces a model as the process does at its start, with a substitute for the weights."""
+        """Runs the tier as the process does, with a substitute for the weights."""
         bus = Bus("embedder-deep", self.settings)
         await bus.connect()
         model = DeepModel(encoder, weights, DeepOptions())
-        component = Component(version=model.fingerprint, dimension=model.dimension)
-        await (await self.records(names.KV_COMPONENTS, Component)).put(COMPONENT_DEEP_MODEL, component)
-        DeepEmbeddingHandlers(bus, model, MemoryVectorCache(), threads=2).register()
+        app = await build(bus, EmbedderSettings(embedder_tier="deep", embedder_deep_threads=2), model)
+        register(bus, app, workers=1)
+        await announce(bus, app, adopt=False)
         await bus.start()
-        started = DeepModelStarted(model=model.fingerprint, start=uuid.uuid4().hex)
-        await bus.publish(started, lane=Lane.BULK)
         try:
             yield model
         finally:

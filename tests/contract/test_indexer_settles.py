@@ -6,13 +6,12 @@ from prism_contracts import names, topics
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.events import FileRemoved, FilesSettled, Outcome
 from prism_contracts.records import Repository, repository_key
-from prism_indexer.handlers import IndexerHandlers
+from prism_indexer.main import build
 from prism_indexer.settings import IndexerSettings
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
 from prism_store.gate import connect
 from prism_store.settings import StoreSettings
-from prism_store.writer import Writer
 
 DEADLINE_S = 20
 REPO = repo_id("acme/parcel-tracker")
@@ -30,12 +29,11 @@ async def test_files_settled_together_are_one_message_per_job(nats_server) -> No
     received: asyncio.Queue[FilesSettled] = asyncio.Queue()
     ingest.consume(topics.FILES_SETTLED, received.put, workers=1)
     qdrant = connect(StoreSettings())  # not requested: all of it belongs to superseded imports
-    handlers = IndexerHandlers(indexer, Writer(qdrant), settings)
     await indexer.start()
     await ingest.start()
     records = Records(await open_bucket(indexer.js, names.KV_REPOSITORIES), Repository)
     await records.put(repository_key("t", REPO), REPOSITORY)
-    handlers.repositories = await indexer.follow(names.KV_REPOSITORIES, Repository)
+    app = await build(indexer, settings, qdrant)
     removed = [
         FileRemoved(
             tenant="t",
@@ -50,7 +48,7 @@ async def test_files_settled_together_are_one_message_per_job(nats_server) -> No
         for ordinal in range(FILES_PER_JOB)
     ]
     async with asyncio.timeout(DEADLINE_S):
-        await asyncio.gather(*(handlers.on_removed(event) for event in removed))
+        await asyncio.gather(*(app.files.on_removed(event) for event in removed))
         messages = {message.job: message for message in [await received.get() for _ in JOBS]}
     assert received.empty()
     assert messages.keys() == JOBS.keys()

@@ -1,7 +1,6 @@
 """Changed files become chunks, symbols and references; messages pass through as bytes."""
 
 from prism_chunker.adapters.parser import Parser
-from prism_chunker.settings import ChunkerSettings
 from prism_contracts import topics
 from prism_contracts.base import Lane
 from prism_contracts.events import FileChunked, FileEvent
@@ -11,14 +10,9 @@ from prism_runtime.bus import Bus
 class ChunkerHandlers:
     """Consumes `FileChanged`, publishes `FileChunked`."""
 
-    def __init__(self, bus: Bus, parser: Parser, settings: ChunkerSettings) -> None:
+    def __init__(self, bus: Bus, parser: Parser) -> None:
         self._bus = bus
         self._parser = parser
-        self._settings = settings
-
-    def register(self) -> None:
-        """Subscribe."""
-        self._bus.consume_bytes(topics.FILE_CHANGED, self.on_changed, workers=self._settings.chunker_workers)
 
     async def on_changed(self, lane: Lane, body: bytes) -> None:
         """Send the file to the parser, and publish its answer."""

@@ -1,11 +1,15 @@
-"""The chunker as a process."""
+"""The chunker as a process: assembles its parts, subscribes them to the bus, and runs them."""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 from prism_chunker.adapters.parser import Parser
 from prism_chunker.core import CHUNKER_VERSION
 from prism_chunker.handlers import ChunkerHandlers
 from prism_chunker.settings import ChunkerSettings
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.records import COMPONENT_CHUNKER, Component
+from prism_runtime.bus import Bus
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service
@@ -13,21 +17,48 @@ from prism_runtime.service import Service
 SERVICE = "chunker"
 
 
+@dataclass(frozen=True)
+class ChunkerApp:
+    """The handlers of the chunker, the parser that they call, and the records of component versions."""
+
+    parser: Parser
+    files: ChunkerHandlers
+    components: Records[Component]
+
+
+async def build(bus: Bus, settings: ChunkerSettings) -> ChunkerApp:
+    """Assemble the chunker on a connected bus. Nothing runs until `register` and `Bus.start`."""
+    components = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
+    parser = Parser()
+    return ChunkerApp(parser, ChunkerHandlers(bus, parser), Records(components, Component))
+
+
+def register(bus: Bus, app: ChunkerApp, *, workers: int) -> None:
+    """Subscribe the handlers. `workers` is the number of files in progress at once, per lane."""
+    bus.consume_bytes(topics.FILE_CHANGED, app.files.on_changed, workers=workers)
+
+
+async def announce(app: ChunkerApp) -> None:
+    """Record the version of this chunker, which is part of every generation."""
+    await app.components.put(COMPONENT_CHUNKER, Component(version=CHUNKER_VERSION))
+
+
 async def serve() -> None:
-    """Build the service, and run it until a signal."""
+    """Build everything, then run until a signal arrives."""
     settings = ChunkerSettings()
     service = Service(SERVICE, settings)
     bus = service.bus
-    parser = Parser()
-    ChunkerHandlers(bus, parser, settings).register()
+    open_until_stop = AsyncExitStack()
 
     async def start() -> None:
         await bus.connect()
-        bucket = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
-        await Records(bucket, Component).put(COMPONENT_CHUNKER, Component(version=CHUNKER_VERSION))
+        app = await build(bus, settings)
+        open_until_stop.push_async_callback(app.parser.close)
+        register(bus, app, workers=settings.chunker_workers)
+        await announce(app)
         await bus.start()
 
-    await service.run(start, close=parser.close)
+    await service.run(start, close=open_until_stop.aclose)
 
 
 if __name__ == "__main__":

@@ -10,34 +10,27 @@ from functools import partial
 
 import numpy as np
 
-from prism_contracts import topics
 from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, FileVersion
-from prism_contracts.rpc.search import EMBED_DEEP_QUERY, EmbedQueryReply, EmbedQueryRequest
+from prism_contracts.rpc.search import EmbedQueryReply, EmbedQueryRequest
 from prism_embedder.adapters.deep import DeepModel
-from prism_embedder.core.cache import VectorCache, vector_key
+from prism_embedder.adapters.kv_cache import KvVectorCache
+from prism_embedder.core.cache import vector_key
 from prism_embedder.core.rows import Matrix
 from prism_runtime.bus import Bus
 from prism_runtime.vectors import to_message
 
-QUERY_DEADLINE_S = 10.0
-REQUESTS_AT_ONCE = 1  # per lane; a request is a page of cards
 NICENESS = 10  # of the threads that embed cards
 
 
 class DeepEmbeddingHandlers:
     """Consumes `DeepEmbeddingRequested`, publishes `DeepEmbedded`, embeds the texts of questions."""
 
-    def __init__(self, bus: Bus, model: DeepModel, cache: VectorCache, threads: int) -> None:
+    def __init__(self, bus: Bus, model: DeepModel, cache: KvVectorCache, threads: int) -> None:
         self._bus = bus
         self._model = model
         self._cache = cache
         self._workers = ThreadPoolExecutor(threads, "cards", initializer=_give_way)
         self._threads = threads
-
-    def register(self) -> None:
-        """Subscribe."""
-        self._bus.consume(topics.DEEP_REQUESTED, self.on_requested, workers=REQUESTS_AT_ONCE)
-        self._bus.serve(EMBED_DEEP_QUERY, self.query)
 
     async def on_requested(self, event: DeepEmbeddingRequested) -> None:
         """Embed the cards that are not in the cache."""

@@ -19,10 +19,9 @@ CHUNKS_PER_BATCH = 64
 class FastHandlers:
     """Consumes `FileChunked`, publishes `FileEmbedded`."""
 
-    def __init__(self, bus: Bus, model: StaticModel, workers: int) -> None:
+    def __init__(self, bus: Bus, model: StaticModel) -> None:
         self._bus = bus
         self._model = model
-        self._workers = workers
         self._batchers: dict[Lane, Batcher[ChunkTexts, Vectors]] = {
             lane: Batcher(
                 self._embed,
@@ -32,10 +31,6 @@ class FastHandlers:
             )
             for lane in Lane
         }
-
-    def register(self) -> None:
-        """Subscribe."""
-        self._bus.consume_bytes(topics.FILE_CHUNKED, self.on_chunked, workers=self._workers)
 
     async def on_chunked(self, lane: Lane, body: bytes) -> None:
         """Embed a file's chunks."""

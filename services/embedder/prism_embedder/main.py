@@ -1,14 +1,15 @@
-"""The embedder as a process, for one of its two tiers."""
+"""The embedder as a process, for one of its two tiers: assembles its parts, subscribes them, and runs them."""
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from nats.js import JetStreamContext
-
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import DeepModelStarted
 from prism_contracts.records import COMPONENT_DEEP_MODEL, COMPONENT_FAST_MODEL, Component
+from prism_contracts.rpc.search import EMBED_DEEP_QUERY
 from prism_embedder.handlers import FastHandlers
 from prism_embedder.settings import EmbedderSettings
 from prism_model.static_model import StaticModel
@@ -17,36 +18,96 @@ from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service
 
+if TYPE_CHECKING:  # a process of the fast tier loads nothing of the deep one
+    from prism_embedder.adapters.deep import DeepModel
+    from prism_embedder.deep_handlers import DeepEmbeddingHandlers
+
 SERVICE_FAST = "embedder"
 SERVICE_DEEP = "embedder-deep"
 DEEP_VECTORS_KEPT_S = 30 * 24 * 3600.0
+DEEP_REQUESTS_AT_ONCE = 1  # per lane; a request is a page of cards
+
+
+@dataclass(frozen=True)
+class EmbedderApp:
+    """The handlers of one tier, its model, and the records of component versions."""
+
+    model: Component
+    components: Records[Component]
+    fast: FastHandlers | None = None
+    deep: "DeepEmbeddingHandlers | None" = None
+
+
+async def build(bus: Bus, settings: EmbedderSettings, model: "StaticModel | DeepModel") -> EmbedderApp:
+    """Assemble the tier of a model on a connected bus. Nothing runs until `register` and `Bus.start`."""
+    component = Component(version=model.fingerprint, dimension=model.dimension)
+    bucket = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
+    components = Records(bucket, Component)
+    if isinstance(model, StaticModel):
+        return EmbedderApp(component, components, fast=FastHandlers(bus, model))
+    return EmbedderApp(component, components, deep=await _deep_handlers(bus, settings, model))
+
+
+async def _deep_handlers(bus: Bus, settings: EmbedderSettings, model: "DeepModel") -> "DeepEmbeddingHandlers":
+    from prism_embedder.adapters.kv_cache import KvVectorCache
+    from prism_embedder.deep_handlers import DeepEmbeddingHandlers
+
+    vectors = await open_bucket(
+        bus.js, names.KV_DEEP_VECTORS, ttl_s=DEEP_VECTORS_KEPT_S, replicas=settings.nats_replicas
+    )
+    return DeepEmbeddingHandlers(bus, model, KvVectorCache(vectors), settings.embedder_deep_threads)
+
+
+def register(bus: Bus, app: EmbedderApp, *, workers: int) -> None:
+    """Subscribe the handlers. `workers` is the number of files that the fast tier has in progress, per lane."""
+    if app.fast:
+        bus.consume_bytes(topics.FILE_CHUNKED, app.fast.on_chunked, workers=workers)
+    if app.deep:
+        bus.consume(topics.DEEP_REQUESTED, app.deep.on_requested, workers=DEEP_REQUESTS_AT_ONCE)
+        bus.serve(EMBED_DEEP_QUERY, app.deep.query)
+
+
+async def announce(bus: Bus, app: EmbedderApp, *, adopt: bool) -> None:
+    """Record the model; for the deep tier, publish its start, so that missing vectors are requested.
+
+    Raises MODEL_MISMATCH if another fast model built the index, unless `adopt` is set.
+    """
+    if app.deep:
+        await app.components.put(COMPONENT_DEEP_MODEL, app.model)
+        await bus.publish(DeepModelStarted(model=app.model.version, start=uuid4().hex), lane=Lane.BULK)
+        return
+    known = await app.components.get(COMPONENT_FAST_MODEL)
+    if known is not None and known != app.model and not adopt:
+        raise PrismError(
+            ErrorCode.MODEL_MISMATCH,
+            f"The index was built by model {known.version} of {known.dimension} dimensions; "
+            f"this one is {app.model.version} of {app.model.dimension}.",
+            "Start with the model that built the index, or set PRISM_EMBEDDER_ADOPT_MODEL=true and index again.",
+        )
+    await app.components.put(COMPONENT_FAST_MODEL, app.model)
 
 
 async def serve() -> None:
-    """Build the service, and run it until a signal."""
+    """Build everything, then run until a signal arrives."""
     settings = EmbedderSettings()
-    deep = settings.embedder_tier == "deep"
-    service = Service(SERVICE_DEEP if deep else SERVICE_FAST, settings)
+    service = Service(SERVICE_DEEP if settings.embedder_tier == "deep" else SERVICE_FAST, settings)
+    bus = service.bus
 
     async def start() -> None:
-        await service.bus.connect()
-        await (_start_deep if deep else _start_fast)(service.bus, settings)
-        await service.bus.start()
+        await bus.connect()
+        app = await build(bus, settings, _load_model(settings))
+        register(bus, app, workers=settings.embedder_workers)
+        await announce(bus, app, adopt=settings.embedder_adopt_model)
+        await bus.start()
 
     await service.run(start)
 
 
-async def _start_fast(bus: Bus, settings: EmbedderSettings) -> None:
-    model = StaticModel.load(settings.embedder_fast_folder)
-    component = Component(version=model.fingerprint, dimension=model.dimension)
-    await _say_fast_model(bus.js, component, settings)
-    FastHandlers(bus, model, settings.embedder_workers).register()
+def _load_model(settings: EmbedderSettings) -> "StaticModel | DeepModel":
+    if settings.embedder_tier == "fast":
+        return StaticModel.load(settings.embedder_fast_folder)
 
-
-async def _start_deep(bus: Bus, settings: EmbedderSettings) -> None:
     from prism_embedder.adapters.deep import DeepModel, DeepOptions
-    from prism_embedder.adapters.kv_cache import KvVectorCache
-    from prism_embedder.deep_handlers import DeepEmbeddingHandlers
     from prism_embedder.packaged import FOLDER
 
     options = DeepOptions(
@@ -54,33 +115,7 @@ async def _start_deep(bus: Bus, settings: EmbedderSettings) -> None:
         threads=settings.embedder_deep_threads,
         tokens_max=settings.embedder_deep_tokens_max,
     )
-    model = DeepModel.load(settings.embedder_deep_model or str(FOLDER), options)
-    component = Component(version=model.fingerprint, dimension=model.dimension)
-    await (await _components(bus.js, settings)).put(COMPONENT_DEEP_MODEL, component)
-    bucket = await open_bucket(
-        bus.js, names.KV_DEEP_VECTORS, ttl_s=DEEP_VECTORS_KEPT_S, replicas=settings.nats_replicas
-    )
-    DeepEmbeddingHandlers(bus, model, KvVectorCache(bucket), settings.embedder_deep_threads).register()
-    started = DeepModelStarted(model=model.fingerprint, start=uuid4().hex)
-    await bus.publish(started, lane=Lane.BULK)
-
-
-async def _say_fast_model(js: JetStreamContext, model: Component, settings: EmbedderSettings) -> None:
-    """Record the model. Raises MODEL_MISMATCH if another model built the index."""
-    records = await _components(js, settings)
-    known = await records.get(COMPONENT_FAST_MODEL)
-    if known is not None and known != model and not settings.embedder_adopt_model:
-        raise PrismError(
-            ErrorCode.MODEL_MISMATCH,
-            f"The index was built by model {known.version} of {known.dimension} dimensions; "
-            f"this one is {model.version} of {model.dimension}.",
-            "Start with the model that built the index, or set PRISM_EMBEDDER_ADOPT_MODEL=true and index again.",
-        )
-    await records.put(COMPONENT_FAST_MODEL, model)
-
-
-async def _components(js: JetStreamContext, settings: EmbedderSettings) -> Records[Component]:
-    return Records(await open_bucket(js, names.KV_COMPONENTS, replicas=settings.nats_replicas), Component)
+    return DeepModel.load(settings.embedder_deep_model or str(FOLDER), options)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 
 from prism_catalog.layer_files import LayerFilesStore
-from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, Lane, chunk_id
 from prism_contracts.code import FileStatus
 from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, DeepModelStarted, RepoIndexed
@@ -26,7 +25,6 @@ from prism_store.writer import Writer
 
 # Cards per request: some seconds of work, which is the loss of a kill.
 CARDS_PER_REQUEST = 64
-WRITES_AT_ONCE = 4
 
 log = logging.getLogger(__name__)
 
@@ -34,28 +32,32 @@ log = logging.getLogger(__name__)
 class DeepVectorHandlers:
     """Consumes events after which vectors may be missing, and the vectors themselves."""
 
-    def __init__(self, bus: Bus, reader: Reader, writer: Writer) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        reader: Reader,
+        writer: Writer,
+        *,
+        components: WatchedRecords[Component],
+        repositories: WatchedRecords[Repository],
+        layers: Records[Layer],
+        layer_files: LayerFilesStore,
+    ) -> None:
         self._bus = bus
         self._reader = reader
         self._writer = writer
+        self._components = components
+        self._repositories = repositories
+        self._layers = layers
+        self._layer_files = layer_files
         self._asked_up_to: dict[tuple[Scope, str], int] = {}  # scope and model -> version of the repository
-        self.components: WatchedRecords[Component] | None = None
-        self.repositories: WatchedRecords[Repository] | None = None
-        self.layers: Records[Layer] | None = None
-        self.files: LayerFilesStore | None = None
-
-    def register(self) -> None:
-        """Subscribe."""
-        self._bus.consume(topics.DEEP_STARTED, self.on_started, workers=1)
-        self._bus.consume(topics.REPO_INDEXED, self.on_indexed, workers=1)
-        self._bus.consume(topics.DEEP_EMBEDDED, self.on_embedded, workers=WRITES_AT_ONCE)
 
     async def on_started(self, _: DeepModelStarted) -> None:
         """A model has started, for the first time or again: request the vectors that any file lacks."""
-        for repository in self.repositories.values() if self.repositories else ():
+        for repository in self._repositories.values():
             scope = Scope(tenant=repository.tenant, repos=(repository.repo,))
             await self._fill(scope, Lane.BULK, since=0)
-        for layer in await self.layers.all() if self.layers else ():
+        for layer in await self._layers.all():
             await self._fill_layer(layer, Lane.BULK)
 
     async def on_indexed(self, event: RepoIndexed) -> None:
@@ -64,11 +66,7 @@ class DeepVectorHandlers:
         if model is None:
             return  # the model's start requests everything
         if event.layer != BASE_LAYER:
-            layer = (
-                await self.layers.get(layer_key(event.tenant, event.repo, event.layer))
-                if self.layers
-                else None
-            )
+            layer = await self._layers.get(layer_key(event.tenant, event.repo, event.layer))
             if layer:
                 await self._fill_layer(layer, event.lane)
             return
@@ -87,11 +85,11 @@ class DeepVectorHandlers:
             await self._writer.write_deep(event.tenant, model.version, event.files, rows)
 
     def _model(self) -> Component | None:
-        return self.components.get(COMPONENT_DEEP_MODEL) if self.components else None
+        return self._components.get(COMPONENT_DEEP_MODEL)
 
     async def _fill_layer(self, layer: Layer, lane: Lane) -> None:
         """Request the vectors that variants of a layer lack, whichever job created the variants."""
-        files = await self.files.get(layer.files) if self.files and layer.files else None
+        files = await self._layer_files.get(layer.files) if layer.files else None
         if files is None:
             return  # the job of the newer list will request it
         place = (layer.tenant, layer.repo)

@@ -5,7 +5,6 @@ from collections.abc import Container, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
@@ -21,7 +20,6 @@ from prism_contracts.events import (
 )
 from prism_contracts.records import COMPONENT_FAST_MODEL, Component, Repository, repository_key
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
-from prism_indexer.settings import IndexerSettings
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus
 from prism_runtime.records import WatchedRecords
@@ -53,12 +51,17 @@ class Settled(NamedTuple):
 class IndexerHandlers:
     """One method for each event that the indexer consumes."""
 
-    def __init__(self, bus: Bus, writer: Writer, settings: IndexerSettings) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        writer: Writer,
+        components: WatchedRecords[Component],
+        repositories: WatchedRecords[Repository],
+    ) -> None:
         self._bus = bus
         self._writer = writer
-        self._settings = settings
-        self.components: WatchedRecords[Component] | None = None
-        self.repositories: WatchedRecords[Repository] | None = None
+        self._components = components
+        self._repositories = repositories
         # A lane of their own each: a live file never waits for a bulk batch to fill or to be written.
         self._batchers = {
             Lane.LIVE: self._make_batcher(distance_s=0.0),
@@ -77,15 +80,6 @@ class IndexerHandlers:
             weight_max=CHUNKS_PER_BATCH,
             distance_s=distance_s,
         )
-
-    def register(self) -> None:
-        """Subscribe."""
-        workers = self._settings.indexer_workers
-        self._bus.consume(topics.FILE_EMBEDDED, self.on_embedded, workers=workers)
-        self._bus.consume(topics.FILE_REMOVED, self.on_removed, workers=workers)
-        self._bus.consume(topics.FILE_SKIPPED, self.on_skipped, workers=workers)
-        self._bus.consume(topics.FILE_FAILED, self.on_failed, workers=workers)
-        self._bus.consume(topics.FILES_DROPPED, self.on_dropped, workers=1)
 
     async def on_embedded(self, event: FileEmbedded) -> None:
         """Write a file and its chunks."""
@@ -152,12 +146,11 @@ class IndexerHandlers:
         """
         if event.layer != BASE_LAYER:
             return False
-        key = repository_key(event.tenant, event.repo)
-        repository = self.repositories.get(key) if self.repositories else None
+        repository = self._repositories.get(repository_key(event.tenant, event.repo))
         return repository is not None and event.version < repository.next_version - 1
 
     def _model(self) -> Component:
-        model = self.components.get(COMPONENT_FAST_MODEL) if self.components else None
+        model = self._components.get(COMPONENT_FAST_MODEL)
         if model is None:
             raise PrismError(ErrorCode.UNAVAILABLE, "The embedder has not announced its model yet.")
         return model

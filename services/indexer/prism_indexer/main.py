@@ -1,48 +1,81 @@
-"""The indexer as a process."""
+"""The indexer as a process: assembles its parts, subscribes them to the bus, and runs them."""
 
+from dataclasses import dataclass
 from functools import partial
 
 from prism_catalog.layer_files import LayerFilesStore
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.records import Component, Layer, Repository
 from prism_indexer.deep_handlers import DeepVectorHandlers
 from prism_indexer.handlers import IndexerHandlers
 from prism_indexer.settings import IndexerSettings
+from prism_runtime.bus import Bus
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service
+from prism_store.client import StoreClient
 from prism_store.gate import check_store, connect
 from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
 SERVICE = "indexer"
+DEEP_WRITES_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class IndexerApp:
+    """The handlers of the indexer."""
+
+    files: IndexerHandlers
+    deep: DeepVectorHandlers | None  # None unless PRISM_DEEP_ENABLED is set
+
+
+async def build(bus: Bus, settings: IndexerSettings, store: StoreClient) -> IndexerApp:
+    """Assemble the indexer on a connected bus. Nothing runs until `register` and `Bus.start`."""
+    writer = Writer(store)
+    components = await bus.follow(names.KV_COMPONENTS, Component)
+    repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
+    deep = None
+    if settings.deep_enabled:
+        layers = await open_bucket(bus.js, names.KV_LAYERS, replicas=settings.nats_replicas)
+        deep = DeepVectorHandlers(
+            bus,
+            Reader(store),
+            writer,
+            components=components,
+            repositories=repositories,
+            layers=Records(layers, Layer),
+            layer_files=await LayerFilesStore.open(bus.js, settings.nats_replicas),
+        )
+    return IndexerApp(IndexerHandlers(bus, writer, components, repositories), deep)
+
+
+def register(bus: Bus, app: IndexerApp, *, workers: int) -> None:
+    """Subscribe the handlers. `workers` is the number of files in progress at once, per lane."""
+    bus.consume(topics.FILE_EMBEDDED, app.files.on_embedded, workers=workers)
+    bus.consume(topics.FILE_REMOVED, app.files.on_removed, workers=workers)
+    bus.consume(topics.FILE_SKIPPED, app.files.on_skipped, workers=workers)
+    bus.consume(topics.FILE_FAILED, app.files.on_failed, workers=workers)
+    bus.consume(topics.FILES_DROPPED, app.files.on_dropped, workers=1)
+    if app.deep:
+        bus.consume(topics.DEEP_STARTED, app.deep.on_started, workers=1)
+        bus.consume(topics.REPO_INDEXED, app.deep.on_indexed, workers=1)
+        bus.consume(topics.DEEP_EMBEDDED, app.deep.on_embedded, workers=DEEP_WRITES_AT_ONCE)
 
 
 async def serve() -> None:
-    """Build the service, and run it until a signal."""
+    """Build everything, then run until a signal arrives."""
     settings = IndexerSettings()
     service = Service(SERVICE, settings)
-    bus = service.bus
-    qdrant = connect(StoreSettings())
-    writer = Writer(qdrant)
-    handlers = IndexerHandlers(bus, writer, settings)
-    handlers.register()
-    deep = DeepVectorHandlers(bus, Reader(qdrant), writer)
-    if settings.deep_enabled:
-        deep.register()
+    bus, store = service.bus, connect(StoreSettings())
 
     async def start() -> None:
         await bus.connect()
-        handlers.components = deep.components = await bus.follow(names.KV_COMPONENTS, Component)
-        handlers.repositories = deep.repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
-        if settings.deep_enabled:
-            bucket = await open_bucket(bus.js, names.KV_LAYERS, replicas=settings.nats_replicas)
-            deep.layers = Records(bucket, Layer)
-            deep.files = await LayerFilesStore.open(bus.js, settings.nats_replicas)
+        register(bus, await build(bus, settings, store), workers=settings.indexer_workers)
         await bus.start()
 
-    await service.run(start, close=qdrant.close, checks={"qdrant": partial(check_store, qdrant)})
+    await service.run(start, close=store.close, checks={"qdrant": partial(check_store, store)})
 
 
 if __name__ == "__main__":

@@ -1,38 +1,7 @@
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_embedder.core.cache import MemoryVectorCache, vector_key
-
-
-def vector(value):
-    return np.full(3, value, np.float32)
-
-
-async def test_cache_returns_stored_keys_only():
-    cache = MemoryVectorCache()
-    await cache.put_many({"a": vector(1), "b": vector(2)})
-    found = await cache.get_many(["b", "c"])
-    assert list(found) == ["b"]
-    np.testing.assert_array_equal(found["b"], vector(2))
-
-
-async def test_cache_past_its_limit_drops_the_least_recently_used():
-    cache = MemoryVectorCache(entries_max=2)
-    await cache.put_many({"a": vector(1), "b": vector(2)})
-    assert set(await cache.get_many(["a", "b"])) == {"a", "b"}
-    await cache.get_many(["a"])
-    await cache.put_many({"c": vector(3)})
-    assert set(await cache.get_many(["a", "b", "c"])) == {"a", "c"}
-
-
-async def test_a_kept_row_is_a_copy():
-    rows = np.ones((2, 3), np.float32)
-    cache = MemoryVectorCache()
-    await cache.put_many({"a": rows[0]})
-    rows[0] = 7
-    np.testing.assert_array_equal((await cache.get_many(["a"]))["a"], vector(1))
-
+from prism_embedder.core.cache import vector_key
 
 parts = st.tuples(st.text(max_size=4), st.text(max_size=4))
 

@@ -11,7 +11,7 @@ from prism_embedder.core.cache import Vector
 
 
 class KvVectorCache:
-    """A `VectorCache`. Vectors are stored as little-endian float16."""
+    """Cached vectors, stored as little-endian float16. A missing one is not an error."""
 
     def __init__(self, bucket: KeyValue) -> None:
         self._bucket = bucket
