@@ -151,10 +151,8 @@ from prism_contracts.rpc.symbols import (
     SymbolReferences,
     TextLine,
 )
-from prism_gateway.app import build_app
-from prism_gateway.auth import TokenBook
+from prism_gateway.main import build, open_records
 from prism_gateway.settings import GatewaySettings
-from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
 
@@ -764,17 +762,12 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
             await bus.start()
             undo.append(bus.stop)
         undo.append(fake.end_slow)
-        tokens = TokenBook()
         bus = buses["gateway"]
-        await tokens.open(bus, replicas=1)
-        await tokens.bootstrap(config.bootstrap_token_sha256, config.bootstrap_tenant)
         vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
-        await vault.open(bus.js, replicas=1)
-        webhooks = Receiver(bus, vault, config, WebhookMetrics(CollectorRegistry()))
-        await webhooks.open()
+        app = build(bus, config, vault, CollectorRegistry())
+        await open_records(bus, app, config)
         listener = socket.create_server(("127.0.0.1", 0))
-        app = build_app(config, bus, tokens, vault, webhooks)
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
+        server = uvicorn.Server(uvicorn.Config(app.http, log_config=None, access_log=False, lifespan="on"))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
 
         async def stop_serving() -> None:

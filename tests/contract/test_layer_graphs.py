@@ -15,15 +15,13 @@ from prometheus_client import CollectorRegistry
 from scip_files import At, define, document, own, parcels
 from scip_files import columns_of as columns_of_index
 
-from prism_atlas.adapters.build_processes import BuildProcesses
 from prism_atlas.adapters.disk_cache import DiskCache
-from prism_atlas.adapters.indexes import IndexFiles
-from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.state_assembler import StateAssembler
 from prism_atlas.core.columns import columns_of
 from prism_atlas.core.graph import NONE
-from prism_atlas.operations.layer_graphs import LayerGraph, LayerGraphs
-from prism_catalog.scip_indexes import ScipIndexes
+from prism_atlas.main import build
+from prism_atlas.operations.layer_graphs import LayerGraph
+from prism_atlas.settings import AtlasSettings
 from prism_catalog.target import Target
 from prism_contracts import names
 from prism_contracts.base import Lane, Message, layer_id
@@ -50,6 +48,7 @@ from prism_contracts.rpc.maps import (
     ModuleMapReply,
     ModuleMapRequest,
 )
+from prism_runtime.records import Records, open_bucket
 from prism_store.reader import Reader
 from prism_store.scope import Scope, View
 
@@ -314,21 +313,16 @@ async def test_switching_views_resolves_only_affected_files(town, tmp_path):
 async def test_only_the_newest_waiting_state_of_a_layer_is_built(town, tmp_path, qdrant_url, monkeypatch):
     monkeypatch.setenv("PRISM_QDRANT_URL", qdrant_url)
     await town.import_(1, BASE, announced=False)
-    records = await town.bus.follow(names.KV_REPOSITORIES, Repository)
     registry = CollectorRegistry()
-    processes = BuildProcesses(tmp_path / "states", warm_s=60, seconds_max=60)
-    indexes = IndexFiles(await ScipIndexes.open(town.bus), tmp_path)
-    graphs = LayerGraphs(
-        processes, records, indexes, folder=tmp_path, metrics=BuildMetrics(registry), kept_bytes_max=1_000_000,
-        wait_s=60,
-    )  # fmt: skip
-    repository = records.get(repository_key(town.tenant, REPO))
+    app = await build(town.bus, AtlasSettings(atlas_layer_wait_s=60), town.client, tmp_path, registry)
+    records = Records(await open_bucket(town.bus.js, names.KV_REPOSITORIES), Repository)
+    repository = await records.get(repository_key(town.tenant, REPO))
     asked: list[asyncio.Task[LayerGraph]] = []
-    async with processes.reserve(repository.key, Lane.BULK):
+    async with app.processes.reserve(repository.key, Lane.BULK):
         for version, files in enumerate((CHANGED, {"parcels/tour.py": None}), start=7):
             layer = await town.lay("topic", version, files)
             target = Target(Scope(town.tenant, (REPO,), view=view_of(town, files)), (repository,), layer)
-            asked.append(asyncio.create_task(graphs.get(target, layer, 1)))
+            asked.append(asyncio.create_task(app.layer_graphs.get(target, layer, 1)))
             await asyncio.sleep(0)
     overtaken, built = await asyncio.gather(*asked, return_exceptions=True)
     assert overtaken.code is ErrorCode.GRAPH_NOT_BUILT
@@ -337,5 +331,4 @@ async def test_only_the_newest_waiting_state_of_a_layer_is_built(town, tmp_path,
     for outcome in ("needless", "built"):
         labels = {"lane": Lane.LIVE.value, "outcome": outcome}
         assert registry.get_sample_value("prism_graph_builds_total", labels) == 1
-    await records.close()
-    await processes.close()
+    await app.processes.close()

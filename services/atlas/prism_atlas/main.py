@@ -1,12 +1,14 @@
-"""The atlas process."""
+"""Atlas as a process: assembles its parts, subscribes them to the bus, and runs them."""
 
 import asyncio
 import tempfile
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from nats.js.api import ObjectStoreConfig
-from prometheus_client import REGISTRY
+from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_atlas.adapters.build_processes import BuildProcesses
 from prism_atlas.adapters.graphs import GraphStore
@@ -47,6 +49,7 @@ from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service
 from prism_runtime.tasks import cancelled
+from prism_store.client import StoreClient
 from prism_store.gate import check_store, connect
 from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
@@ -54,8 +57,60 @@ from prism_store.settings import StoreSettings
 SERVICE = "atlas"
 
 
-async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> GraphStore:
-    """Open the graph store, and create its buckets if they do not exist."""
+@dataclass(frozen=True)
+class AtlasApp:
+    """The parts of atlas that something outside calls: handlers, the graphs, and the processes that build them."""
+
+    processes: BuildProcesses
+    graphs: GraphStore
+    layer_graphs: LayerGraphs
+    builds: BuildHandlers
+    maps: MapHandlers
+    traversals: TraversalHandlers
+    uses: UsesHandler
+
+
+async def build(
+    bus: Bus, settings: AtlasSettings, store: StoreClient, folder: Path, metrics: CollectorRegistry = REGISTRY
+) -> AtlasApp:
+    """Assemble atlas on a connected bus. Nothing runs until `register` and `Bus.start`.
+
+    Graphs under construction and copies of stored ones are files in `folder`.
+    """
+    reader = Reader(store)
+    records = await bus.follow(names.KV_REPOSITORIES, Repository)
+    layers = Layers(
+        await bus.follow(names.KV_LAYERS, Layer), await LayerFilesStore.open(bus.js, settings.nats_replicas)
+    )
+    histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
+    indexes = IndexFiles(await ScipIndexes.open(bus), folder)
+    graphs = await _open_graphs(bus, settings, folder)
+    processes = BuildProcesses(folder / "states", settings.atlas_warm_s, settings.atlas_build_s_max)
+    build_metrics = BuildMetrics(metrics)
+    base_graphs = BaseGraphs(processes, graphs, records, indexes, folder=folder, metrics=build_metrics)
+    layer_graphs = LayerGraphs(
+        processes,
+        records,
+        indexes,
+        folder=folder,
+        metrics=build_metrics,
+        kept_bytes_max=settings.atlas_layers_bytes_max,
+        wait_s=settings.atlas_layer_wait_s,
+    )
+    served = ServedGraphs(RepositoryCatalog(records, layers, reader), graphs, base_graphs, layer_graphs)
+    search = SearchClient(bus)
+    return AtlasApp(
+        processes=processes,
+        graphs=graphs,
+        layer_graphs=layer_graphs,
+        builds=BuildHandlers(base_graphs),
+        maps=MapHandlers(served, ModuleEntries(Summaries(reader), histories)),
+        traversals=TraversalHandlers(served, TextChecks(search), DiffImpact(search)),
+        uses=UsesHandler(served),
+    )
+
+
+async def _open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> GraphStore:
     store = await bus.js.create_object_store(
         names.OBJECTS_GRAPHS, ObjectStoreConfig(replicas=settings.nats_replicas)
     )
@@ -64,78 +119,41 @@ async def open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> GraphS
     return GraphStore(store, Records(bucket, GraphRecord), watched, folder, settings.atlas_kept_bytes_max)
 
 
-def register(
-    bus: Bus, maps: MapHandlers, traversals: TraversalHandlers, uses: UsesHandler, *, deadline_s: float
-) -> None:
-    """Serve the requests."""
-    bus.serve(MODULE_MAP, maps.module_map, deadline_s=deadline_s)
-    bus.serve(ARCHITECTURE, maps.architecture, deadline_s=deadline_s)
-    bus.serve(CALL_HIERARCHY, traversals.call_hierarchy, deadline_s=deadline_s)
-    bus.serve(TYPE_HIERARCHY, traversals.type_hierarchy, deadline_s=deadline_s)
-    bus.serve(DEPENDENCIES, traversals.dependencies, deadline_s=deadline_s)
-    bus.serve(FIND_PATH, traversals.find_path, deadline_s=deadline_s)
-    bus.serve(USES, uses.uses, deadline_s=deadline_s)
-    bus.serve(IMPACT, traversals.impact, deadline_s=deadline_s)
+def register(bus: Bus, app: AtlasApp, *, deadline_s: float) -> None:
+    """Subscribe the handlers. `deadline_s` is the longest time for one question."""
+    bus.consume(topics.REPO_INDEXED, app.builds.on_indexed, workers=1)
+    bus.consume(topics.SCIP_STORED, app.builds.on_scip_stored, workers=1)
+    bus.serve(MODULE_MAP, app.maps.module_map, deadline_s=deadline_s)
+    bus.serve(ARCHITECTURE, app.maps.architecture, deadline_s=deadline_s)
+    bus.serve(CALL_HIERARCHY, app.traversals.call_hierarchy, deadline_s=deadline_s)
+    bus.serve(TYPE_HIERARCHY, app.traversals.type_hierarchy, deadline_s=deadline_s)
+    bus.serve(DEPENDENCIES, app.traversals.dependencies, deadline_s=deadline_s)
+    bus.serve(FIND_PATH, app.traversals.find_path, deadline_s=deadline_s)
+    bus.serve(IMPACT, app.traversals.impact, deadline_s=deadline_s)
+    bus.serve(USES, app.uses.uses, deadline_s=deadline_s)
 
 
 async def serve() -> None:
-    """Assemble the service and run until it is stopped."""
+    """Build everything, then run until a signal arrives."""
     settings = AtlasSettings()
     service = Service(SERVICE, settings)
-    bus = service.bus
-    qdrant = connect(StoreSettings())
-    reader = Reader(qdrant)
-    with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
-        cache_folder = Path(folder) / "states"
-        background: list[asyncio.Task[None]] = []
-        processes = BuildProcesses(cache_folder, settings.atlas_warm_s, settings.atlas_build_s_max)
+    bus, store = service.bus, connect(StoreSettings())
+    open_until_stop = AsyncExitStack()
+    open_until_stop.push_async_callback(store.close)
 
-        async def close() -> None:
-            await cancelled(*background)
-            await processes.close()
-            await qdrant.close()
+    with tempfile.TemporaryDirectory(prefix="prism-atlas-", dir=settings.atlas_dir or None) as folder:
 
         async def start() -> None:
             await bus.connect()
-            records = await bus.follow(names.KV_REPOSITORIES, Repository)
-            graphs = await open_graphs(bus, settings, Path(folder))
-            metrics = BuildMetrics(REGISTRY)
-            indexes = IndexFiles(await ScipIndexes.open(bus), Path(folder))
-            base_graphs = BaseGraphs(
-                processes, graphs, records, indexes, folder=Path(folder), metrics=metrics
-            )
-            builds = BuildHandlers(base_graphs)
-            layer_graphs = LayerGraphs(
-                processes,
-                records,
-                indexes,
-                folder=Path(folder),
-                metrics=metrics,
-                kept_bytes_max=settings.atlas_layers_bytes_max,
-                wait_s=settings.atlas_layer_wait_s,
-            )
-            layers = Layers(
-                await bus.follow(names.KV_LAYERS, Layer),
-                await LayerFilesStore.open(bus.js, settings.nats_replicas),
-            )
-            served = ServedGraphs(
-                RepositoryCatalog(records, layers, reader), graphs, base_graphs, layer_graphs
-            )
-            bus.consume(topics.REPO_INDEXED, builds.on_indexed, workers=1)
-            bus.consume(topics.SCIP_STORED, builds.on_scip_stored, workers=1)
-            histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
-            maps = MapHandlers(served, ModuleEntries(Summaries(reader), histories))
-            search = SearchClient(bus)
-            traversals = TraversalHandlers(served, TextChecks(search), DiffImpact(search))
-            register(bus, maps, traversals, UsesHandler(served), deadline_s=settings.atlas_deadline_s)
+            app = await build(bus, settings, store, Path(folder))
+            open_until_stop.push_async_callback(app.processes.close)
+            register(bus, app, deadline_s=settings.atlas_deadline_s)
             await bus.start()
-            background.append(
-                asyncio.create_task(
-                    reclaim_regularly(bus.js, {names.OBJECTS_GRAPHS: graphs.referenced_objects})
-                )
-            )
+            referenced = {names.OBJECTS_GRAPHS: app.graphs.referenced_objects}
+            reclaiming = asyncio.create_task(reclaim_regularly(bus.js, referenced))
+            open_until_stop.push_async_callback(cancelled, reclaiming)
 
-        await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})
+        await service.run(start, close=open_until_stop.aclose, checks={"qdrant": partial(check_store, store)})
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ DISTRIBUTION = "prism-code-intelligence"
 SCHEMA_REF = "#/components/schemas/{model}"
 
 
-def build_app(
+def build_http(
     settings: GatewaySettings, bus: Bus, tokens: TokenBook, vault: Vault, webhooks: Receiver
 ) -> FastAPI:
     """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""

@@ -1,35 +1,63 @@
-"""The gateway as a process."""
+"""The gateway as a process: assembles its parts, opens them, and serves HTTP."""
 
-from prometheus_client import REGISTRY
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_catalog.vault import Vault, VaultSettings
-from prism_gateway.app import SERVICE, build_app
+from prism_gateway.app import SERVICE, build_http
 from prism_gateway.auth import TokenBook
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
+from prism_runtime.bus import Bus
 from prism_runtime.process import run
 from prism_runtime.service import Service
 
 
-async def main() -> None:
-    """Serve until a signal stops the process."""
+@dataclass(frozen=True)
+class GatewayApp:
+    """The HTTP application of the gateway, and the records behind it."""
+
+    http: FastAPI
+    tokens: TokenBook
+    vault: Vault
+    webhooks: Receiver
+
+
+def build(
+    bus: Bus, settings: GatewaySettings, vault: Vault, metrics: CollectorRegistry = REGISTRY
+) -> GatewayApp:
+    """Assemble the gateway. Unlike other services it serves before NATS is connected.
+
+    Until `open_records`, guarded paths answer `unavailable`.
+    """
+    tokens = TokenBook()
+    webhooks = Receiver(bus, vault, settings, WebhookMetrics(metrics))
+    return GatewayApp(build_http(settings, bus, tokens, vault, webhooks), tokens, vault, webhooks)
+
+
+async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> None:
+    """Open the records of tokens, secrets and repositories on a started bus, and store the first token."""
+    await app.tokens.open(bus, replicas=settings.nats_replicas)
+    await app.vault.open(bus.js, replicas=settings.nats_replicas)
+    await app.webhooks.open()
+    if settings.bootstrap_token_sha256:
+        await app.tokens.bootstrap(settings.bootstrap_token_sha256, settings.bootstrap_tenant)
+
+
+async def serve() -> None:
+    """Build everything, then run until a signal arrives."""
     settings = GatewaySettings()
     service = Service(SERVICE, settings)
-    bus = service.bus
-    tokens, vault = TokenBook(), Vault(VaultSettings())
-    webhooks = Receiver(bus, vault, settings, WebhookMetrics(REGISTRY))
+    app = build(service.bus, settings, Vault(VaultSettings()))
 
     async def start() -> None:
-        await bus.start()
-        await tokens.open(bus, replicas=settings.nats_replicas)
-        await vault.open(bus.js, replicas=settings.nats_replicas)
-        await webhooks.open()
-        if settings.bootstrap_token_sha256:
-            await tokens.bootstrap(settings.bootstrap_token_sha256, settings.bootstrap_tenant)
+        await service.bus.start()
+        await open_records(service.bus, app, settings)
 
-    app = build_app(settings, bus, tokens, vault, webhooks)
-    await service.run_app(app, settings.gateway_host, settings.gateway_port, start)
+    await service.run_app(app.http, settings.gateway_host, settings.gateway_port, start)
 
 
 if __name__ == "__main__":
-    run(main)
+    run(serve)
