@@ -42,6 +42,21 @@ def test_a_search_within_its_budget_is_complete() -> None:
     assert answer.text.endswith("next: Read it.")
 
 
+def test_top_lines_are_those_of_the_first_two_hits() -> None:
+    found = [hit(0, 100), hit(1, 100), hit(2, 0), hit(3, 0)]
+    answer = hits.search(hits.with_top_lines(search_reply(*found)), 4_000)
+    first, second, *others = (result["content"] for result in answer.structured["results"])
+    assert first.endswith("line 29 of some code\n… 71 more lines: read_file from line 41")
+    assert second.endswith("line 5 of some code\n… 95 more lines: read_file from line 17")
+    assert others == ["", ""]
+    assert "\n\nacme/app src/2.py:11-10\nacme/app src/3.py:11-10\n\nconfidence" in answer.text
+
+
+def test_a_cut_that_saves_no_line_is_not_made() -> None:
+    assert hits.first_lines("a\nb\nc", 2, 1) == "a\nb\nc"
+    assert hits.first_lines("a\nb\nc\nd", 2, 1) == "a\nb\n… 2 more lines: read_file from line 3"
+
+
 def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:
     answer = show_search(search_reply(hit(0, 3), hit(1, 200)), 500)
     first, second = answer.structured["results"]

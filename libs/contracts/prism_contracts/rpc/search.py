@@ -49,6 +49,7 @@ class Detail(StrEnum):
     """How much of each hit an answer contains."""
 
     FULL = "full"
+    TOP = "top"  # the lines of the first two hits, place and name of the others
     COMPACT = "compact"  # place and name, without the lines
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
-from prism_contracts.rpc.search import Corpus, Detail, Hit
+from prism_contracts.rpc.search import Corpus, Hit
 from prism_runtime.tasks import running
 from prism_search.adapters.embedding import QueryEmbedding, Vector
 from prism_search.adapters.facts import Facts
@@ -19,7 +19,7 @@ from prism_search.adapters.near_symbols import alike, near_symbols
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.matching import Question
-from prism_search.core.retrieval.assemble import Passage, hit_of
+from prism_search.core.retrieval.assemble import Passage, hit_of, shown_in_full
 from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.retrieval.context import SearchContext
 from prism_search.core.retrieval.filters import dropped_by, filters_of
@@ -101,11 +101,13 @@ class Retrieval:
     ) -> tuple[Hit, ...]:
         """Returns the hits of passages with their texts, except where the file was replaced meanwhile."""
         read = partial(self._contents, context.target)
-        contents: Sequence[str | None] = [""] * len(passages)
-        if context.request.detail is Detail.FULL or context.request.corpus is Corpus.DOCS:
-            contents = await read(passages)
+        contents: Sequence[str | None]
         if context.request.corpus is Corpus.DOCS:
-            passages, contents = await prefer_text(question, passages, contents, read)
+            passages, contents = await prefer_text(question, passages, await read(passages), read)
+        else:
+            shown = shown_in_full(context.request, passages)
+            texts = await read(shown) if shown else ()
+            contents = [*texts, *[""] * (len(passages) - len(shown))]
         return tuple(
             hit_of(context, passage, content)
             for passage, content in zip(passages, contents, strict=True)

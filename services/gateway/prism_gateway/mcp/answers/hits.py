@@ -1,5 +1,7 @@
 """Hits of a search, with their code."""
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from prism_contracts.rpc.search import FileContext, Hit, SearchReply
@@ -7,6 +9,30 @@ from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 TIMINGS_META = "prism/timings_ms"
+# Lines of the first and the second hit.
+TOP_LINES = (30, 6)
+NOTE_LINES = 1
+
+
+def with_top_lines(reply: SearchReply) -> SearchReply:
+    """Returns the reply with so many lines of the first hits that the first one rarely needs another call."""
+    lines_max = (*TOP_LINES, *[0] * len(reply.results))
+    results = [
+        hit.model_copy(update={"content": first_lines(hit.content, lines, hit.start_line)})
+        for hit, lines in zip(reply.results, lines_max, strict=False)
+    ]
+    return reply.model_copy(update={"results": tuple(results)})
+
+
+def first_lines(content: str, lines_max: int, start_line: int) -> str:
+    """Returns the first lines, with a note on where to read on if some are left out."""
+    lines = content.split("\n")
+    if len(lines) <= lines_max + NOTE_LINES or not content:
+        return content
+    left_out = len(lines) - lines_max
+    return "\n".join(
+        [*lines[:lines_max], f"… {left_out} more lines: read_file from line {start_line + lines_max}"]
+    )
 
 
 def search(reply: SearchReply, max_tokens: int) -> Answer:
@@ -25,7 +51,7 @@ def search(reply: SearchReply, max_tokens: int) -> Answer:
         structured["next_actions"].insert(0, action)
     if not reply.results:
         structured["diagnostics"] = reply.diagnostics
-    blocks = [_hit_block(hit) for hit in reply.results] or [_nothing_found(reply.diagnostics)]
+    blocks = list(_blocks(reply.results)) or [_nothing_found(reply.diagnostics)]
     foot = [
         f"confidence {reply.confidence}, intent {reply.query_intent.value}; {receipt_line(reply.receipt)}",
         *(f"next: {action}" for action in structured["next_actions"]),
@@ -46,6 +72,13 @@ def _nothing_found(diagnostics: dict[str, Any]) -> str:
     reason, words = diagnostics.get("reason"), diagnostics.get("words")
     head = f"Nothing found: {reason}." if reason else "Nothing found."
     return f"{head} Words searched: {', '.join(words)}." if words else head
+
+
+def _blocks(hits: Iterable[Hit]) -> Iterator[str]:
+    """Returns one block per hit with lines, and one for hits without lines that follow each other."""
+    for has_lines, found in groupby(hits, key=lambda hit: bool(hit.content.strip() or hit.file_context)):
+        blocks = map(_hit_block, found)
+        yield from blocks if has_lines else ["\n".join(blocks)]
 
 
 def _hit_block(hit: Hit) -> str:

@@ -69,7 +69,9 @@ OutputModeName = Annotated[
     types.Word, one_of(OutputMode), Field(min_length=1, description="content, files_with_matches, count")
 ]
 DetailName = Annotated[
-    types.Word, one_of(Detail), Field(min_length=1, description="full or compact (no code)")
+    types.Word,
+    one_of(Detail),
+    Field(min_length=1, description="top: code of the first hits; full: of all; compact: none"),
 ]
 
 
@@ -80,7 +82,7 @@ class SearchCode(BudgetedArguments):
     language: Language = ""
     kind: Kind = ""
     source_only: Annotated[bool, Field(description="skip tests, docs, generated code")] = False
-    detail: DetailName = Detail.FULL.value
+    detail: DetailName = Detail.TOP.value
     include_file_context: Annotated[bool, Field(description="add the definitions of each file")] = False
     cursor: types.Cursor = ""
 
@@ -145,7 +147,10 @@ class FindReferences(BudgetedArguments):
 
 async def search_code(call: Call, arguments: SearchCode) -> Answer:
     request = call.request(SearchRequest, arguments, kind=arguments.kind or None)
-    return hits.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
+    reply = await search(call.backend, request, arguments.max_tokens)
+    if request.detail is Detail.TOP:
+        reply = hits.with_top_lines(reply)
+    return hits.search(reply, arguments.max_tokens)
 
 
 async def grep_code(call: Call, arguments: GrepCode) -> Answer:

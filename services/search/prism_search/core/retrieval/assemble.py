@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from prism_contracts.rpc.search import Detail, Hit
+from prism_contracts.rpc.search import Detail, Hit, SearchRequest
 from prism_search.core.file_context import file_context
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range, best_range, further_ranges
@@ -10,6 +10,8 @@ from prism_search.core.retrieval.candidates import Candidate, locate_chunks
 from prism_search.core.retrieval.context import SearchContext
 
 Passage = tuple[Candidate, Range]
+
+TOP_HITS = 2
 
 
 def passages_of(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Passage]:
@@ -25,6 +27,12 @@ def passages_of(question: Question, ranked: Sequence[Candidate], limit: int) -> 
     return passages
 
 
+def shown_in_full(request: SearchRequest, passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Returns the passages whose lines the reply contains: the first ones of a page."""
+    shown = {Detail.FULL: len(passages), Detail.TOP: TOP_HITS, Detail.COMPACT: 0}
+    return passages[: shown[request.detail]]
+
+
 def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
     """Returns the hit of a passage, with its text and details as requested."""
     request, (file, found) = context.request, passage
@@ -33,7 +41,7 @@ def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
         file_path=file.path,
         start_line=found.start,
         end_line=found.end,
-        content=content if request.detail is Detail.FULL else "",
+        content=content if request.detail is not Detail.COMPACT else "",
         symbol=found.symbol,
         kind=found.kind,
         language=file.language,
