@@ -204,10 +204,8 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
         else "",
     ]
     lacks = [part for part in lacks if part]
-    name, lines = (
-        found.symbol,
-        f"{_several(text.text_lines, 'line')} of code in {_several(text.files, 'file')}",
-    )
+    name = found.definitions[0].symbol.name if found.definitions else found.symbol
+    lines = f"{_several(text.text_lines, 'line')} of code in {_several(text.files, 'file')}"
     parts = [
         _several(text.resolved, "reference"),
         f"{text.elsewhere} to another {name}" if text.elsewhere else "",
@@ -217,6 +215,8 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     account = ", ".join(part for part in parts if part)
     if lacks:
         return f"Not complete: {'; '.join(lacks)}. {lines} contain {name}: {account}."
+    if not text.text_lines:
+        return f"Complete: no line of code contains {name}."
     return f"Complete: all {lines} that contain {name} are accounted for: {account}."
 
 
