@@ -24,7 +24,7 @@ from prism_contracts.rpc.search import FileMatches, GrepReply, GrepRequest, Outp
 from prism_indexer.core import indexed_point, removed_point
 from prism_runtime.vectors import to_message
 from prism_search.adapters.facts import Facts
-from prism_search.adapters.line_matcher import match_elsewhere
+from prism_search.adapters.line_matcher import match_in_process
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.texts import Texts
 from prism_search.core.lines import LINE_WORK_MAX
@@ -304,7 +304,7 @@ async def test_a_line_that_takes_all_the_time_is_a_named_error(kiln) -> None:
 
 async def test_a_slow_line_does_not_block_other_requests() -> None:
     pattern = compile_pattern(SLOW, regex=True, case_sensitive=True, word=False)
-    slow = asyncio.create_task(asyncio.to_thread(match_elsewhere, pattern, SLOW_LINE, time.monotonic() + 2))
+    slow = asyncio.create_task(asyncio.to_thread(match_in_process, pattern, SLOW_LINE, time.monotonic() + 2))
     turns = 0
     while not slow.done():
         turns += 1

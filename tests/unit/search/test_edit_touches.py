@@ -6,8 +6,8 @@ from source_files import source
 from prism_contracts.code import Symbol, SymbolKind
 from prism_contracts.rpc.symbols import Definition
 from prism_search.core.edits import (
-    by_what_they_test,
     files_named_after,
+    group_tests_by_subject,
     is_constructor,
     is_counterpart,
     is_public,
@@ -122,7 +122,7 @@ def test_tests_are_found_by_the_name_of_the_file_the_near_ones_first() -> None:
         "depot.py", "tests/test_depot.py", "depot/test_depot.py", "depot_test.go", "tests/test_depots.py",
         "tests/depot_data.py", "web/Depot.spec.ts", "java/DepotTest.java",
     ]  # fmt: skip
-    tests = by_what_they_test(paths)
+    tests = group_tests_by_subject(paths)
     assert files_named_after("depot/depot.py", tests) == ["depot/test_depot.py", "tests/test_depot.py"]
     assert files_named_after("depot.go", tests) == ["depot_test.go"]
     assert files_named_after("web/Depot.ts", tests) == ["web/Depot.spec.ts"]

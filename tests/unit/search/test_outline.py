@@ -43,7 +43,7 @@ def test_every_name_that_is_like_a_word_of_the_question_starts_with_one_of_its_h
     }
     heads = set(question.stem_heads.values())
     assert alike <= set(outline.touched(heads, lambda _: True))
-    assert alike == set(outline.touched(heads, question.taken_up_by_name))
+    assert alike == set(outline.touched(heads, question.matched_stems_of_name))
 
 
 @given(

@@ -15,7 +15,7 @@ COMMAND = (sys.executable, "-P", "-m", "prism_search.worker")
 _turns = threading.BoundedSemaphore(PROCESSES_MAX)
 
 
-def match_elsewhere(pattern: Pattern, line: str, deadline: float) -> bool:
+def match_in_process(pattern: Pattern, line: str, deadline: float) -> bool:
     """Whether the line has a match. Raises TimeoutError at the deadline (monotonic clock)."""
     if not _turns.acquire(timeout=max(0.0, deadline - time.monotonic())):
         raise TimeoutError

@@ -21,7 +21,7 @@ from prism_resolver.manifests import is_manifest
 from prism_resolver.modules import File, keys, represents_folder
 from prism_runtime.weighted_cache import WeightedCache
 from prism_search.core.clauses import Clause
-from prism_search.core.edits import by_what_they_test
+from prism_search.core.edits import group_tests_by_subject
 from prism_search.core.rules import kind_of
 from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
@@ -75,7 +75,7 @@ class Files(ABC):
     @cached_property
     def tests_by_stem(self) -> Mapping[str, Sequence[str]]:
         """The paths of test files by the stem that they are named after."""
-        return by_what_they_test(point.text("path") for point in self.points)
+        return group_tests_by_subject(point.text("path") for point in self.points)
 
     @cached_property
     def _of_folders(self) -> Mapping[tuple[str, str], Sequence[StoredPoint]]:

@@ -1,1 +1,1 @@
-"""How questions are understood and answers are ordered. Pure: no store, no broker, no clock."""
+"""Parses questions and ranks answers. Pure: no store, no broker, no clock."""

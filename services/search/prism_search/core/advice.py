@@ -1,4 +1,4 @@
-"""What to do after an answer."""
+"""Suggests what to call after an answer."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,12 @@ from prism_contracts.rpc.search import Hit, Intent
 from prism_search.core.query import Query, last_name
 
 ACTIONS_MAX = 3
-# Symbols of prose and data: there is nothing to look up by their names.
+# Symbols of prose and data have no definition to look up.
 WITHOUT_DEFINITION = frozenset({"", "section", "key"})
 
 
 def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) -> tuple[str, ...]:
-    """Calls that are likely to come next, ready to be made. `with_repo` names the repository in each."""
+    """Returns likely next calls, ready to use. `with_repo` adds the repository to each."""
     if not hits:
         return ("grep_code with a literal part of it", "list_files to see the indexed files")
     best = _definition(query, hits) or hits[0]
@@ -31,6 +31,6 @@ def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) 
 
 
 def _definition(query: Query, hits: Sequence[Hit]) -> Hit | None:
-    """The first hit that shows the definition of the one symbol that is asked for."""
+    """Returns the first hit with the definition of the one symbol that the question names."""
     name = last_name(query.only_symbol)
     return next((hit for hit in hits if name and last_name(hit.symbol) == name), None)

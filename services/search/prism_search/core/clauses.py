@@ -1,8 +1,8 @@
-"""What signatures of files can be asked for a pattern: pieces of text that every match holds.
+"""Extracts the pieces of text that every match of a pattern holds, for lookups in the signatures of files.
 
-A regular expression is read far enough to tell which literal text no match is without; the rest of its syntax is
-stepped over. What is not told costs speed only, since each line is then checked against the pattern itself: so a
-piece is told only where it is certain. The syntax is that of https://docs.rs/regex/latest/regex/#syntax.
+Reads a regular expression just far enough to find the literal text that every match contains, and skips the
+rest of its syntax. A missed piece costs only speed, since each line is checked against the pattern itself, so
+a piece is returned only if it is certain. The syntax is that of https://docs.rs/regex/latest/regex/#syntax.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from prism_store.grams import GRAM_BYTES
 
-# What is asked at most: a piece of ten characters asks 10,000 files in half a millisecond.
+# Limits of one lookup: a piece of ten characters takes half a millisecond over 10,000 files.
 CLAUSES_MAX = 4
 PIECES_MAX = 16
 
@@ -32,14 +32,14 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# A `]` right behind the beginning of a class is one of its characters.
+# A `]` right after the start of a class is one of its characters.
 CLASS_START = re.compile(r"\[\^?\]?")
 CONTROL = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 UNBOUNDED = {"*": 0, "+": 1}
 
 
 class Reading(NamedTuple):
-    """What a regular expression says of itself."""
+    """What is known of a regular expression after reading it."""
 
     clauses: tuple[Clause, ...]
     size: int  # characters and classes, with repetitions written out
@@ -49,13 +49,13 @@ class Reading(NamedTuple):
 
 
 def best_clauses(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
-    """The few that tell most: those of the longest pieces."""
+    """Returns the most selective clauses: those with the longest pieces."""
     worth_asking = {clause for clause in clauses if len(clause) <= PIECES_MAX}
     return tuple(sorted(worth_asking, key=lambda clause: (-_strength(clause), sorted(clause)))[:CLAUSES_MAX])
 
 
 def read_regex(pattern: str) -> Reading:
-    """Read a pattern that the engine has taken; of another the reading means nothing."""
+    """Reads a pattern that the engine accepts; for an invalid pattern, the result is meaningless."""
     reader = _Reader()
     at = 0
     while token := TOKEN.match(pattern, at):
@@ -68,16 +68,16 @@ def read_regex(pattern: str) -> Reading:
 
 
 class _Atom(NamedTuple):
-    """What a repetition applies to: a character, or something of which only the clauses are known."""
+    """What a repetition applies to: a character, or a group of which only the clauses are known."""
 
     char: str = ""
     clauses: tuple[Clause, ...] = ()
     size: int = 1
-    ends_run: bool = False  # what follows need not stand right behind the character
+    ends_run: bool = False  # the next atom need not directly follow the character
 
 
 class _Group:
-    """Alternatives within brackets, up to the one that is being read."""
+    """The alternatives within brackets; the last one is being read."""
 
     def __init__(self) -> None:
         self.alternatives: list[list[_Atom]] = [[]]
@@ -141,14 +141,14 @@ class _Reader:
         self.flags.update(on, (f"-{letter}" for letter in off))
 
     def _take_char(self, written: str) -> None:
-        char = _meant(written)
+        char = _literal(written)
         self.has_line_end |= char == "\n"
         self.has_text_end |= written in {r"\A", r"\z"}
         self._group.atoms.append(_Atom(char))
 
 
 def _class_end(pattern: str, at: int) -> int:
-    """Where a class ends that begins here. Classes nest."""
+    """Returns where the class that begins at `at` ends. Classes nest."""
     depth = 0
     while at < len(pattern):
         if opened := CLASS_START.match(pattern, at):
@@ -163,7 +163,7 @@ def _class_end(pattern: str, at: int) -> int:
 
 
 def _bounds(token: re.Match[str]) -> tuple[int, int]:
-    """How often at least, and at most or, if there is no most, at least."""
+    """Returns the least and the greatest number of repetitions; without a greatest, the least twice."""
     sign = token[0][0]
     if sign != "{":
         return UNBOUNDED.get(sign, 0), 1
@@ -171,8 +171,8 @@ def _bounds(token: re.Match[str]) -> tuple[int, int]:
     return low, int(token["high"] or low) if token["comma"] else low
 
 
-def _meant(written: str) -> str:
-    """The character that an escape or a character stands for; empty for a class or an assertion."""
+def _literal(written: str) -> str:
+    """Returns the character that an escape or a character matches; empty for a class or an assertion."""
     if written[0] != "\\" or len(written) == 1:
         return written
     kind, digits = written[1], written[2:].strip("{}")
@@ -195,12 +195,12 @@ def _sequence_clauses(atoms: Iterable[_Atom]) -> list[Clause]:
 
 
 def _text_clauses(text: str) -> list[Clause]:
-    """What holds for every text that contains this one."""
+    """Returns the clause of a literal text; none if it is shorter than a gram."""
     return [frozenset({text})] if len(text.encode("utf-8", "surrogatepass")) >= GRAM_BYTES else []
 
 
 def _either(alternatives: Iterable[list[Clause]]) -> list[Clause]:
-    """One clause that holds whichever alternative matches: the best piece of each."""
+    """Returns one clause that holds whichever alternative matches: the best clause of each, joined."""
     best: list[Clause] = []
     for clauses in alternatives:
         if not clauses:

@@ -1,8 +1,8 @@
-"""How far the first hit can be trusted.
+"""Estimates how likely the first hit is right.
 
-What tells right from wrong is the lead of the best file's score over the next file's; the score itself tells whether the
-repository has an answer at all. Measured shares are in docs/quality.md, how the levels were chosen in
-docs/decisions/0018-confidence.md.
+The lead of the best file's score over the next file's separates right from wrong hits; the score itself shows
+whether the repository has an answer at all. docs/quality.md has the measured shares,
+docs/decisions/0018-confidence.md the choice of levels.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,9 @@ LOW_LEAD_MAX, LOW_SCORE_MAX = 0.1, 0.8
 
 
 def confidence(query: Query, shown: Sequence[tuple[Candidate, Range]]) -> str:
-    """`high`, `medium`, `low`, or `none` without a hit. `shown` begins with the best hit and goes on to another file, if
-    there is one.
+    """Returns `high`, `medium`, `low`, or `none` without a hit.
+
+    `shown` begins with the best hit and includes a hit of another file, if there is one.
     """
     if not shown:
         return "none"
@@ -32,7 +33,7 @@ def confidence(query: Query, shown: Sequence[tuple[Candidate, Range]]) -> str:
 
 
 def _lacks_definition(query: Query, shown: Sequence[tuple[Candidate, Range]]) -> bool:
-    """A definition is asked for by name, and no hit shows one of that name, however well other names match."""
+    """Whether the question requests a definition by name, and no hit has that name."""
     if query.intent is not Intent.DEFINITION or not query.symbols:
         return False
     names = {last_name(symbol) for symbol in query.symbols}

@@ -55,10 +55,10 @@ def best_matches(found: Iterable[DefinitionMatch]) -> list[DefinitionMatch]:
 
 
 def distinct_places(found: Iterable[DefinitionMatch]) -> list[DefinitionMatch]:
-    """Returns definitions without those that a reader would take for an earlier one.
+    """Returns definitions without those that look like an earlier one to a reader.
 
-    A type and its constructor of the same name, or a `typedef` and the type that it names, are two symbols for
-    references, and one place for a reader. Overloads on one line differ.
+    A type and its constructor of the same name, or a `typedef` and the type that it names, are two symbols
+    for references, and one place for a reader. Overloads on one line differ.
     """
     kept: list[DefinitionMatch] = []
     by_place: dict[tuple[str, str, int], list[Symbol]] = {}
@@ -76,8 +76,10 @@ def _looks_like(symbol: Symbol, other: Symbol) -> bool:
 
 
 def _order(found: DefinitionMatch) -> tuple[object, ...]:
-    """Whole names first, then code before tests and generated files, bodies before prototypes, types before callables
-    before values, and declared types before other names of types.
+    """Returns the sort key of a definition.
+
+    Whole names first, then code before tests and generated files, bodies before prototypes, types before
+    callables before values, and declared types before other names of types.
     """
     point, symbol, fit = found
     group = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in CALLABLE_KINDS else 2

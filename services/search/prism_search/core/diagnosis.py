@@ -1,10 +1,10 @@
-"""Why there is no hit."""
+"""Explains why a question has no hit."""
 
 from collections.abc import Mapping, Sequence
 
 from prism_search.core.query import Query
 
-# What it means that a leg found nothing.
+# What it means if a leg found nothing.
 FOUND_NOTHING = {
     "keyword": "no text contains one of the words",
     "path": "no path contains one of the words",
@@ -30,23 +30,23 @@ def diagnose(
     excluded: str = "",
     near_symbols: Sequence[str] = (),
 ) -> dict[str, object]:
-    """Which leg found how much, why the others found nothing, what the filters dropped, and which symbols have such a name.
+    """Returns how much each leg found, why others found nothing, what filters dropped, and similar symbols.
 
-    `missing` are the legs that did not answer, `filters` those that were given, `dropped` counts candidates by the filter that dropped them, `excluded` says
-    that the filters leave no file to look at.
+    `missing` are the legs that did not answer, `filters` the given ones with their values. `dropped` counts
+    candidates by the filter that dropped them. `excluded` is a sentence if no file passes the filters.
     """
     why = {leg: FOUND_NOTHING[leg] for leg, count in found.items() if not count}
     why |= {leg: reason for leg, reason in NOT_ASKED.items() if leg not in found}
     why |= dict.fromkeys(missing, NO_ANSWER)
-    told: dict[str, object] = {
+    diagnosis: dict[str, object] = {
         "reason": excluded or _reason(filters or {}, dropped or {}),
         "found_by_leg": dict(found),
         "nothing_because": why,
         "words": list(query.terms),
     }
     if near_symbols:
-        told["near_symbols"] = list(near_symbols)
-    return told
+        diagnosis["near_symbols"] = list(near_symbols)
+    return diagnosis
 
 
 def _reason(filters: Mapping[str, object], dropped: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Which lines of a document to quote: its head, or the sections that are asked for; and the headings of the rest."""
+"""Chooses the lines of a document to quote: its head, or sections on a subject; and lists its headings."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from prism_contracts.code import Symbol, SymbolKind
 HEADINGS_MAX = 20
 UPPER_LEVELS = 2
 HEADING_CHARS_MAX = 100
-# Headings of sections about work on the code, among those about manners, licences and how to report a problem.
+# Headings of sections about work on the code, as opposed to conduct, licences and bug reports.
 ABOUT_WORK = re.compile(
     r"\b(?:styl|format|lint|convention|guideline|test|commit|pull request|branch|chang|build|develop|set.?up|typ|doc|coding|code(?! of)"
     r"|naming|review|hack)",
@@ -26,18 +26,18 @@ class LineRange(NamedTuple):
 
 
 def headings(symbols: Sequence[Symbol]) -> tuple[str, ...]:
-    """The first headings of a document, of the upper levels only where there are many: `12 ## Style`."""
-    told = [(_level(symbol, symbols), symbol) for symbol in symbols if symbol.kind is SymbolKind.SECTION]
-    if len(told) > HEADINGS_MAX:
-        told = [(level, section) for level, section in told if level <= UPPER_LEVELS]
+    """Returns the first headings, such as `12 ## Style`; only the upper levels if there are many."""
+    sections = [(_level(symbol, symbols), symbol) for symbol in symbols if symbol.kind is SymbolKind.SECTION]
+    if len(sections) > HEADINGS_MAX:
+        sections = [(level, section) for level, section in sections if level <= UPPER_LEVELS]
     return tuple(
         f"{section.name_line} {'#' * level} {section.name[:HEADING_CHARS_MAX]}"
-        for level, section in told[:HEADINGS_MAX]
+        for level, section in sections[:HEADINGS_MAX]
     )
 
 
 def head(lines: Sequence[str], chars_max: int, within: LineRange | None = None) -> LineRange:
-    """As many of the first lines as fit, at least one, without empty ones at their end."""
+    """Returns as many of the first lines as fit, at least one, without trailing empty lines."""
     start, end = within or LineRange(1, len(lines))
     fitting = sum(used <= chars_max for used in accumulate(len(line) + 1 for line in lines[start - 1 : end]))
     end = start + max(fitting, 1) - 1
@@ -47,7 +47,7 @@ def head(lines: Sequence[str], chars_max: int, within: LineRange | None = None) 
 
 
 def sections_about(symbols: Sequence[Symbol], wanted: re.Pattern[str]) -> list[LineRange]:
-    """The sections whose heading is about something, without those inside of another one of them. A title is no section."""
+    """Returns the outermost sections whose heading matches. The title of a document is not a section."""
     sections = [symbol for symbol in symbols if symbol.kind is SymbolKind.SECTION]
     if sum(section.parent < 0 for section in sections) == 1:
         sections = [section for section in sections if section.parent >= 0]
@@ -60,7 +60,7 @@ def sections_about(symbols: Sequence[Symbol], wanted: re.Pattern[str]) -> list[L
 
 
 def opening(lines: Sequence[str], symbols: Sequence[Symbol]) -> LineRange:
-    """What a document begins with: its title, and all before the first heading that has text above it."""
+    """Returns the title and everything up to the first heading that follows text."""
     starts = [s.start_line for s in symbols if s.kind is SymbolKind.SECTION and s.start_line > 1]
     for start in starts:
         if any(line.strip() for line in lines[1 : start - 1]):

@@ -1,4 +1,4 @@
-"""What an edit touches: the symbol at some lines, what belongs to it elsewhere, and the tests beside a file. Pure."""
+"""Finds what an edit affects: the symbol at some lines, its counterparts, and the tests of a file. Pure."""
 
 import posixpath
 import re
@@ -12,7 +12,7 @@ from prism_search.core.references.edges import SourceFile
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "initialize", "constructor"})
 INTERFACES = frozenset({SymbolKind.INTERFACE, SymbolKind.TRAIT})
-# Languages in which a type keeps to an interface without naming it.
+# Languages in which a type implements an interface without naming it.
 IMPLICIT_INTERFACES = frozenset({"go"})
 TEST_MARKS = re.compile(
     r"^(?:test[_.-]|tests?(?=[A-Z]))|(?:[_.-](?:tests?|spec)|(?<=[a-z0-9])(?:Tests?|Spec|IT))$"
@@ -22,7 +22,10 @@ RECEIVER = re.compile(r"^func\s*\([^)]*\)\s*")
 
 
 def symbol_at(symbols: Sequence[Symbol | SymbolFact], start: int, end: int) -> int:
-    """Position of the smallest function or type around some lines, else of the first that begins in them; -1 without one."""
+    """Returns the smallest function or type around the lines, else the first that begins in them.
+
+    The result is a position in `symbols`; -1 without one.
+    """
     known = [at for at, symbol in enumerate(symbols) if symbol.kind in CALLABLE_KINDS | TYPE_KINDS]
     around = [at for at in known if symbols[at].start_line <= start and symbols[at].end_line >= end]
     if around:
@@ -31,18 +34,18 @@ def symbol_at(symbols: Sequence[Symbol | SymbolFact], start: int, end: int) -> i
 
 
 def owner_of(file: SourceFile, index: int) -> str:
-    """Qualified name of the class that has a member; empty for what is no member of one."""
+    """Returns the qualified name of a member's class; empty if the symbol is not a member."""
     symbol = file.symbols[index]
     return "" if symbol.kind in TYPE_KINDS else enclosing_type(file.facts, index)
 
 
 def is_constructor(symbol: Symbol) -> bool:
-    """Whether it is called by the name of its class."""
+    """Whether callers use the name of its class."""
     return symbol.kind is SymbolKind.CONSTRUCTOR or symbol.name in CONSTRUCTORS
 
 
 def is_public(file: SourceFile, index: int) -> bool:
-    """Whether code elsewhere can use it: it and all that is around it is exported."""
+    """Whether other files can use it: it and all symbols around it are exported."""
     while index >= 0:
         if not file.symbols[index].exported:
             return False
@@ -51,9 +54,9 @@ def is_public(file: SourceFile, index: int) -> bool:
 
 
 def is_counterpart(definition: Definition, other: Definition) -> bool:
-    """Whether both are of one symbol: a declaration and its body, or two bodies of one declaration.
+    """Whether both define one symbol: a declaration and its body, or two bodies of one declaration.
 
-    Both have the same qualified name and are not the same definition.
+    Expects two different definitions with the same qualified name.
     """
     a, b = definition.symbol, other.symbol
     if definition.file_path == other.file_path:
@@ -65,31 +68,32 @@ def is_counterpart(definition: Definition, other: Definition) -> bool:
 
 
 def same_shape(symbol: Symbol, other: Symbol) -> bool:
-    """Whether two methods have as many parameters and the same result: an interface need not name its parameters."""
+    """Whether two methods have equally many parameters, whatever their names, and the same result."""
     return _shape(symbol) == _shape(other)
 
 
 def files_named_after(path: str, tests: Mapping[str, Sequence[str]]) -> list[str]:
-    """Files of tests that are called as a file is: `test_depot.py`, `depot_test.go`, `Depot.spec.ts` for `depot`; near ones first.
+    """Returns the test files named after a file, nearest first.
 
-    `tests` are those of `by_what_they_test`.
+    `depot` has `test_depot.py`, `depot_test.go` and `Depot.spec.ts`. `tests` is the result of
+    `group_tests_by_subject`.
     """
     stem, suffix = _stem(path)
     found = [other for other in tests.get(stem.lower(), ()) if suffix[:3] == _stem(other)[1][:3]]
     return sorted(found, key=lambda other: (-len(posixpath.commonpath([f"/{path}", f"/{other}"])), other))
 
 
-def by_what_they_test(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Files of tests by what they are called after; other files are left out."""
+def group_tests_by_subject(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Returns test files by the stem that they are named after, without other files."""
     found: dict[str, list[str]] = {}
     for path in paths:
-        if stem := _stem_tested(path):
+        if stem := _subject_of(path):
             found.setdefault(stem, []).append(path)
     return found
 
 
-def _stem_tested(path: str) -> str:
-    """What a file of tests is called after, in lower case: `depot` for `test_Depot.py`. Empty for other files."""
+def _subject_of(path: str) -> str:
+    """Returns the stem that a test file is named after, as `depot` in `test_Depot.py`; else empty."""
     stem, _ = _stem(path)
     bare = TEST_MARKS.sub("", stem)
     return bare.lower() if bare != stem else ""
@@ -101,7 +105,7 @@ def _stem(path: str) -> tuple[str, str]:
 
 
 def _shape(symbol: Symbol) -> tuple[int, str]:
-    """Number of parameters, and what stands behind them."""
+    """Returns the number of parameters and the text after them."""
     text = re.sub(r"\s", "", RECEIVER.sub("", symbol.signature))
     begins = text.find("(")
     depth = commas = 0

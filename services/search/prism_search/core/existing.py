@@ -1,9 +1,10 @@
-"""Whether something that is about to be written exists already: definitions scored by name, by what is told of them, by meaning.
+"""Decides whether code for an intent exists already: scores definitions by name, by text and by vector.
 
-In: the intent as a question with the rarity of its words, and files with the chunks that are near in meaning. Out: the best
-definitions with a verdict and the reasons. The verdict says no more than its evidence: words of the intent that name,
-docstring, signature or comments take up, and nearness of the vectors. A name that says the intent is enough for a verdict, as
-are sentences that do; nearness adds to what words tell. docs/decisions/0024-before-an-edit.md has how the bounds were set.
+In: the intent as a question with the rarity of its words, and files with the chunks that are near in meaning.
+Out: the best definitions with a verdict and the reasons. The evidence is words of the intent that match the
+name, docstring, signature or comments, and nearness of the vectors. A matching name is enough for a verdict,
+as are matching sentences; nearness alone is not. docs/decisions/0024-before-an-edit.md has how the bounds
+were set.
 """
 
 import re
@@ -18,34 +19,35 @@ import re2  # type: ignore[import-untyped]
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Symbol
 from prism_contracts.rpc.guidance import Verdict
 from prism_search.core.matching import Question
-from prism_search.core.sentences import best_said, is_prose, sentences
+from prism_search.core.sentences import best_match, is_prose, sentences
 from prism_search.core.words import IDENTIFIER, stems_of
 
 KINDS = CALLABLE_KINDS | TYPE_KINDS
 ORDER = list(Verdict)
-# `def parse(text: str) -> Rate`, `func (d *Depot) Parse(text string) Rate`, `public Rate parse(String text)`: a name right before
-# its parameters, few words before it, and behind them nothing but a result. Prose has a blank before its brackets.
-# RE2 takes linear time, where Python's engine would try every letter of a long word as a start. Its classes spell out `\w`.
+# `def parse(text: str) -> Rate`, `func (d *Depot) Parse(text string) Rate`, `public Rate parse(String text)`:
+# a name right before its parameters, few words before it, and after them only a result. Prose has a space
+# before its brackets. RE2 takes linear time, where Python's engine would try each letter of a long word as a
+# start. RE2's `\w` is ASCII only, so the classes spell it out.
 NAME = re2.compile(r"([A-Za-z_][\pL\pN_.:]*)(?:<[^<>()]*>)?\(")
 WORDS_BEFORE_MAX = 4
 RESULT = re.compile(r"(?:[:{;(\[*&].*|[\w.*&\[\]<>]+)?", re.DOTALL)
 RECEIVERS = frozenset({"self", "cls", "this"})
 PARAMETER_NAME = re.compile(r"[A-Za-z_]\w*")
 TYPED_BEFORE = re2.compile(r"^\s*(?:final\s+|const\s+)?[\pL\pN_.<>\[\]*&:]+[\s*&]+([\pL\pN_]+)\s*(?:=.*)?$")
-# Cosines of the fast model between a few words and a chunk: unrelated code stays below the first, code that does what the
-# words say is rarely above the second.
+# Cosines of the fast model between a few words and a chunk: unrelated code is below the first, and code that
+# does what the words say is rarely above the second.
 NEAR_MIN, NEAR_MAX = 0.25, 0.65
 
-CALLED_WEIGHT, TOLD_WEIGHT, NEAR_WEIGHT = 0.4, 0.35, 0.25
-# Of what has to be looked at twice before it is used: tests, generated, vendored and minified code; what is not exported.
+NAME_WEIGHT, TEXT_WEIGHT, NEAR_WEIGHT = 0.4, 0.35, 0.25
+# For code that is rarely reused as it is: tests, generated, vendored and minified code; private symbols.
 ASIDE_FACTOR, PRIVATE_FACTOR = 0.6, 0.9
 LIKELY_MIN, MAYBE_MIN = 0.55, 0.3
-LIKELY_TOLD_MIN, MAYBE_TOLD_MIN = 0.65, 0.3
+LIKELY_TEXT_MIN, MAYBE_TEXT_MIN = 0.65, 0.3
 NONE_SHOWN_MAX = 3
 
 
 class PlannedCode(NamedTuple):
-    """What somebody is about to write: words to look for, and the parameters if it is a signature."""
+    """What the caller is about to write: words to search for, and the parameters of a signature."""
 
     words: str
     parameters: frozenset[str]
@@ -53,8 +55,8 @@ class PlannedCode(NamedTuple):
 
 @dataclass(frozen=True)
 class CodeFile:
-    """A file with its symbols; `near` are the chunks that are near the intent, as first line, last line, cosine; `texts` those that hold
-    most of its words, as first line and text.
+    """A file with its symbols; `near` are the chunks that are near the intent, as first line, last line,
+    cosine; `texts` those that hold most of its words, as first line and text.
     """
 
     key: str
@@ -65,7 +67,7 @@ class CodeFile:
 
 
 class Existing(NamedTuple):
-    """A definition, the key of its file, and what speaks for it."""
+    """A definition, the key of its file, and the evidence for it."""
 
     key: str
     symbol: Symbol
@@ -75,7 +77,7 @@ class Existing(NamedTuple):
 
 
 def read_intent(text: str) -> PlannedCode:
-    """A signature's name and parameters, or the words as they are."""
+    """Returns the name and parameters of a signature, or the words unchanged."""
     name = NAME.search(text)
     before = text[: name.start()].split() if name else []
     if not name or len(before) > WORDS_BEFORE_MAX:
@@ -92,7 +94,7 @@ def read_intent(text: str) -> PlannedCode:
 def find_existing(
     question: Question, intent: PlannedCode, files: Iterable[CodeFile], limit: int
 ) -> list[Existing]:
-    """The best definitions. If none is good enough for a verdict, the nearest few with the verdict none."""
+    """Returns the best definitions; if none reaches a verdict, the best few with the verdict none."""
     scored = [
         existing
         for file in files
@@ -106,8 +108,9 @@ def find_existing(
 
 
 def _prose(file: CodeFile) -> dict[int, list[str]]:
-    """By position of the smallest symbol around it, what comments and docstrings say in the texts. Docstrings are indexed with their
-    first paragraph only.
+    """Returns the sentences of comments and docstrings by position of the smallest symbol around.
+
+    Reads docstrings from the text because only their first paragraph is indexed.
     """
     found: dict[int, list[str]] = defaultdict(list)
     for first, text in file.texts:
@@ -124,7 +127,7 @@ def _prose(file: CodeFile) -> dict[int, list[str]]:
 
 
 def _smallest(symbols: Iterable[tuple[int, Symbol]], line: int) -> int:
-    """Position of the smallest symbol around a line; -1 without one."""
+    """Returns the position of the smallest symbol around a line; -1 without one."""
     around = ((one.end_line - one.start_line, -at) for at, one in symbols if _overlap(one, line, line))
     return -min(around, default=(0, 1))[1]
 
@@ -132,23 +135,25 @@ def _smallest(symbols: Iterable[tuple[int, Symbol]], line: int) -> int:
 def _score(
     question: Question, intent: PlannedCode, file: CodeFile, symbol: Symbol, prose: Sequence[str]
 ) -> Existing | None:
-    """None if nothing at all speaks for it."""
+    """Returns the scored definition; None without any evidence."""
     cosine = max((near for first, last, near in file.near if _overlap(symbol, first, last)), default=0.0)
-    by_name = question.taken_up_by_name(symbol.name)
+    by_name = question.matched_stems_of_name(symbol.name)
     docstring = sentences(symbol.docstring)
-    by_text = question.taken_up(stems_of(" ".join([symbol.qualified_name, *docstring[:1], symbol.signature])))
-    said = max(
-        best_said(question, docstring, MAYBE_TOLD_MIN),
-        best_said(question, prose, MAYBE_TOLD_MIN),
+    by_text = question.matched_stems(
+        stems_of(" ".join([symbol.qualified_name, *docstring[:1], symbol.signature]))
+    )
+    sentence = max(
+        best_match(question, docstring, MAYBE_TEXT_MIN),
+        best_match(question, prose, MAYBE_TEXT_MIN),
         key=itemgetter(0),
     )
-    if not by_name and not said.taken and (not by_text or not cosine):
+    if not by_name and not sentence.matched and (not by_text or not cosine):
         return None
-    # What sentences say in full is as good as a name, wherever in the docstring or the body they stand.
-    called = max(question.name_match(symbol.name), said.degree)
-    told = max(question.share(by_text), said.degree)
+    # A sentence that matches in full is as good as a name, anywhere in the docstring or the body.
+    name = max(question.name_match(symbol.name), sentence.degree)
+    text = max(question.share(by_text), sentence.degree)
     near = min(max((cosine - NEAR_MIN) / (NEAR_MAX - NEAR_MIN), 0.0), 1.0)
-    score = CALLED_WEIGHT * called + TOLD_WEIGHT * told + NEAR_WEIGHT * near
+    score = NAME_WEIGHT * name + TEXT_WEIGHT * text + NEAR_WEIGHT * near
     score *= ASIDE_FACTOR if ASIDE.intersection(file.flags) else 1.0
     score *= 1.0 if symbol.exported else PRIVATE_FACTOR
     shared = intent.parameters & frozenset(IDENTIFIER.findall(symbol.signature.partition("(")[2]))
@@ -157,28 +162,28 @@ def _score(
         {
             "name": by_name,
             "docstring or signature": beside,
-            "comments": said.taken.keys() - by_name.keys() - beside,
+            "comments": sentence.matched.keys() - by_name.keys() - beside,
             "parameters": shared,
         }
     )
     if near:
         reasons.append(f"similar meaning ({cosine:.2f})")
-    return Existing(file.key, symbol, round(score, 3), _verdict(score, told), tuple(reasons))
+    return Existing(file.key, symbol, round(score, 3), _verdict(score, text), tuple(reasons))
 
 
 def _reasons(words: Mapping[str, Collection[str]]) -> list[str]:
     return [f"{where}: {', '.join(sorted(found))}" for where, found in words.items() if found]
 
 
-def _verdict(score: float, told: float) -> Verdict:
-    """Likely only where most of the intent is told, maybe where a good part of it is: nearness alone is no evidence."""
-    if score >= LIKELY_MIN and told >= LIKELY_TOLD_MIN:
+def _verdict(score: float, text: float) -> Verdict:
+    """Likely needs most of the intent in the text, maybe a good part of it: nearness alone is no evidence."""
+    if score >= LIKELY_MIN and text >= LIKELY_TEXT_MIN:
         return Verdict.LIKELY
-    return Verdict.MAYBE if score >= MAYBE_MIN and told >= MAYBE_TOLD_MIN else Verdict.NONE
+    return Verdict.MAYBE if score >= MAYBE_MIN and text >= MAYBE_TEXT_MIN else Verdict.NONE
 
 
 def _each_name_once(found: Iterable[Existing]) -> list[Existing]:
-    """Of a declaration, its body and its overloads the best."""
+    """Returns the best of each name: a declaration, its body and its overloads count once."""
     kept: dict[str, Existing] = {}
     for one in found:
         kept.setdefault(one.symbol.qualified_name, one)
@@ -190,7 +195,7 @@ def _overlap(symbol: Symbol, first: int, last: int) -> bool:
 
 
 def _bracketed(text: str) -> tuple[str, str]:
-    """What is before the bracket that closes the one before the text, and what is behind it."""
+    """Splits the text after an opening bracket at the bracket that closes it."""
     depth = 1
     for at, char in enumerate(text):
         depth += (char == "(") - (char == ")")
@@ -200,7 +205,7 @@ def _bracketed(text: str) -> tuple[str, str]:
 
 
 def _parameter(text: str, *, is_name_first: bool) -> str:
-    """The name in `name: type = default`, `type name`, and `name type` where names come first."""
+    """Returns the name in `name: type = default`, in `type name`, and in `name type` if names come first."""
     head = text.partition(":")[0]
     typed = None if is_name_first else TYPED_BEFORE.match(head)
     found = PARAMETER_NAME.search(typed[1] if typed else head)

@@ -1,4 +1,4 @@
-"""What a hit stands among: the other definitions of its file."""
+"""Describes the file of a hit by its definitions."""
 
 from prism_contracts.rpc.search import FileContext
 from prism_search.core.retrieval.candidates import Candidate
@@ -8,7 +8,7 @@ SHOWN_GROUPS = "TF"  # types and functions
 
 
 def file_context(file: Candidate) -> FileContext:
-    """The types and functions of the file, in order of their lines."""
+    """Returns the types and functions of the file, in order of lines."""
     definitions = [d for d in file.outline.definitions() if d.group in SHOWN_GROUPS]
     return FileContext(
         lines=file.lines,

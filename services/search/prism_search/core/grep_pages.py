@@ -1,4 +1,4 @@
-"""A page of exact search, by what is asked for: matching lines, or the files that have some."""
+"""Collects a page of exact search: matching lines, or files that have some."""
 
 import sys
 from collections.abc import Sequence
@@ -9,22 +9,22 @@ from prism_search.core.lines import NumberedLine, neighbours, shown
 
 
 class Totals(NamedTuple):
-    """Files with a match, and their matching lines, of all pages."""
+    """Counts over all pages: files with a match, and their matching lines."""
 
     files: int
     lines: int
 
 
 class LinePage:
-    """Matching lines with their neighbours."""
+    """Matching lines with the lines around them."""
 
     first_line_is_enough = False
-    counts_on = False
+    counts_totals = False
     totals: Totals | None = None
     files: tuple[FileMatches, ...] = ()
 
     def __init__(self, limit: int, context: int, literal: str = "") -> None:
-        """`literal` is the text that matches, if the pattern is no regex: long lines are cut around it."""
+        """`literal` is the pattern, unless it is a regex: long lines are cut around it."""
         self.matches: list[GrepMatch] = []
         self._literal = literal
         self._limit = limit
@@ -32,21 +32,21 @@ class LinePage:
 
     @property
     def lines_max(self) -> int:
-        """How many lines of a file are wanted."""
+        """The number of further lines that fit the page."""
         return self._limit - len(self.matches)
 
     @property
     def is_full(self) -> bool:
-        """No more goes onto it."""
+        """Whether the page takes no more lines."""
         return not self.lines_max
 
     @property
     def has_more(self) -> bool:
-        """There is, or may be, a page behind it."""
+        """Whether a next page exists, or may exist."""
         return self.is_full
 
     def take(self, repo: str, path: str, text: str, found: Sequence[NumberedLine]) -> None:
-        """Matching lines of a file, no more than are wanted."""
+        """Adds matching lines of a file, at most `lines_max`."""
         lines = text.split("\n") if found and self._context else []
         for number, line in found:
             before, after = neighbours(lines, number, self._context)
@@ -62,17 +62,17 @@ class LinePage:
 
 
 class FilePage:
-    """Files that have a matching line, and how many they have where all are counted.
+    """Files with a matching line, and their number of matching lines if all are counted.
 
-    The first page counts on behind its end, for the totals; the others are told by its cursor.
+    The first page keeps counting after it is full, for the totals; later pages get them from the cursor.
     """
 
     matches: tuple[GrepMatch, ...] = ()
 
-    def __init__(self, limit: int, totals: Totals | None, *, counts_lines: bool, counts_on: bool) -> None:
+    def __init__(self, limit: int, totals: Totals | None, *, counts_lines: bool, counts_totals: bool) -> None:
         self.first_line_is_enough = not counts_lines
         self.lines_max = sys.maxsize if counts_lines else 1
-        self.counts_on = counts_on
+        self.counts_totals = counts_totals
         self.totals = totals
         self._limit = limit
         self._lines: dict[tuple[str, str], int] = {}
@@ -80,31 +80,31 @@ class FilePage:
 
     @property
     def is_full(self) -> bool:
-        """No further file goes onto it."""
+        """Whether the page takes no more files."""
         return len(self._lines) >= self._limit
 
     @property
     def has_more(self) -> bool:
-        """There is, or may be, a page behind it."""
-        is_all = self.counts_on and self.totals is not None and self.totals.files == len(self._lines)
+        """Whether a next page exists, or may exist."""
+        is_all = self.counts_totals and self.totals is not None and self.totals.files == len(self._lines)
         return self.is_full and not is_all
 
     @property
     def files(self) -> tuple[FileMatches, ...]:
-        """In order."""
+        """The files of the page, in order."""
         return tuple(
             FileMatches(repo=repo, file_path=path, lines=None if self.first_line_is_enough else lines)
             for (repo, path), lines in self._lines.items()
         )
 
     def take(self, repo: str, path: str, _: str, found: Sequence[NumberedLine]) -> None:
-        """Matching lines of a file, which may come in several parts."""
+        """Adds matching lines of a file, which may arrive in several parts."""
         if not found:
             return
         file = (repo, path)
         if file in self._lines or not self.is_full:
             self._lines[file] = self._lines.get(file, 0) + len(found)
-        if self.counts_on and self.totals is not None:
+        if self.counts_totals and self.totals is not None:
             is_new = file != self._newest
             self.totals = Totals(self.totals.files + is_new, self.totals.lines + len(found))
         self._newest = file
@@ -114,11 +114,14 @@ Page = LinePage | FilePage
 
 
 def empty_page(request: GrepRequest, totals: Totals | None) -> Page:
-    """The page that a request asks for. `totals` are those that its cursor knows."""
+    """Returns an empty page for a request. `totals` come from the cursor."""
     if request.output_mode is OutputMode.CONTENT:
         return LinePage(request.limit, request.context_lines, "" if request.regex else request.pattern)
-    counts_on = not request.cursor
+    counts_totals = not request.cursor
     counts_lines = request.output_mode is OutputMode.COUNT
     return FilePage(
-        request.limit, Totals(0, 0) if counts_on else totals, counts_lines=counts_lines, counts_on=counts_on
+        request.limit,
+        Totals(0, 0) if counts_totals else totals,
+        counts_lines=counts_lines,
+        counts_totals=counts_totals,
     )

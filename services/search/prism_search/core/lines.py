@@ -1,4 +1,4 @@
-"""The matching lines of a text."""
+"""Finds the matching lines of a text."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -7,14 +7,16 @@ from typing import NamedTuple
 from prism_search.core.patterns import Pattern
 
 LINE_CHARS_SHOWN = 500
-# Characters times the size of the pattern, at 6 to 22 ns each. The engine holds Python's lock while it matches, and with it
-# every other question: so a text is taken in slices of whole lines, of 20 ms at worst. Most files are one slice.
+# Characters times the size of the pattern, at 6 to 22 ns each. The engine holds Python's lock while it
+# matches, which blocks every other question, so a text is matched in slices of whole lines, 20 ms each at
+# worst. Most files are one slice.
 SLICE_WORK = 1_000_000
-# A line is never cut, because a match may be anywhere in it. One of more work, 0.2 s at worst, is matched elsewhere.
+# A line is never cut, because a match may be anywhere in it. Above this, 0.2 s at worst, a child process
+# matches it.
 LINE_WORK_MAX = 8_000_000
 
-# Whether a line matches that is too long for here.
-MatchElsewhere = Callable[[Pattern, str], bool]
+# Matches a line that is too long for this process.
+MatchInProcess = Callable[[Pattern, str], bool]
 
 
 class NumberedLine(NamedTuple):
@@ -25,24 +27,24 @@ class NumberedLine(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """What was found in some lines that follow each other, the last of which is `last_line`."""
+    """The matching lines of some consecutive lines, which end with `last_line`."""
 
     last_line: int
     found: list[NumberedLine]
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a file without their line feeds. A line feed ends a line: none begins behind the last."""
+    """Returns the lines of a file without line feeds. No line begins after a final line feed."""
     return text.removesuffix("\n").split("\n")
 
 
 def matching_lines(
-    text: str, pattern: Pattern, match_elsewhere: MatchElsewhere, *, after_line: int = 0, lines_max: int
+    text: str, pattern: Pattern, match_in_process: MatchInProcess, *, after_line: int = 0, lines_max: int
 ) -> Iterator[Slice]:
-    """The lines behind `after_line` that match, in order, slice by slice, up to so many. A line ends at a line feed only.
+    """Yields the matching lines after `after_line`, slice by slice, up to `lines_max`.
 
-    No slice at all if the whole text can be told at once to have no match. Where `lines_max` ends the search, the last slice
-    ends with the last line that was found.
+    Only a line feed ends a line. Yields nothing if one match of the whole text shows that it has none. If
+    `lines_max` ends the search, the last slice ends with the last line found.
     """
     slice_chars = SLICE_WORK // pattern.size
     if len(text) <= slice_chars and not pattern.may_match(text):
@@ -52,7 +54,7 @@ def matching_lines(
         last_line = first_line + lines.count("\n")
         if last_line <= after_line:
             continue
-        matching = _matching(first_line, lines, pattern, match_elsewhere)
+        matching = _matching(first_line, lines, pattern, match_in_process)
         found = list(islice((line for line in matching if line.number > after_line), room))
         room -= len(found)
         yield Slice(last_line if room else found[-1].number, found)
@@ -61,7 +63,7 @@ def matching_lines(
 
 
 def neighbours(lines: Sequence[str], number: int, context: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """So many lines before and after a line, as they are shown. `lines` is the text, split at line feeds."""
+    """Returns `context` lines before and after a line, as shown. `lines` is the text, split at line feeds."""
     ends = len(lines) - (lines[-1:] == [""])
     return (
         tuple(map(shown, lines[max(0, number - 1 - context) : number - 1])),
@@ -70,7 +72,7 @@ def neighbours(lines: Sequence[str], number: int, context: int) -> tuple[tuple[s
 
 
 def shown(line: str, literal: str = "") -> str:
-    """Returns a line as answers show it: a very long line is cut, around the literal if it has it, else at its end."""
+    """Returns a line as answers show it: a very long one is cut around the literal, else at its end."""
     stripped = line.removesuffix("\r")
     if len(stripped) <= LINE_CHARS_SHOWN:
         return stripped
@@ -81,7 +83,7 @@ def shown(line: str, literal: str = "") -> str:
 
 
 def _matching(
-    first_line: int, lines: str, pattern: Pattern, match_elsewhere: MatchElsewhere
+    first_line: int, lines: str, pattern: Pattern, match_in_process: MatchInProcess
 ) -> Iterator[NumberedLine]:
     if "\n" in lines:
         if pattern.may_match(lines):
@@ -89,13 +91,14 @@ def _matching(
             yield from (NumberedLine(number, line) for number, line in numbered if pattern.matches(line))
         return
     too_long = len(lines) * pattern.size > LINE_WORK_MAX
-    if match_elsewhere(pattern, lines) if too_long else pattern.matches(lines):
+    if match_in_process(pattern, lines) if too_long else pattern.matches(lines):
         yield NumberedLine(first_line, lines)
 
 
 def _slices(text: str, chars: int) -> Iterator[tuple[int, str]]:
-    """Whole lines of so many characters at most, or one line that is longer, with the number of the first; without the last
-    one's end.
+    """Yields parts of a text, each with the number of its first line.
+
+    A part is whole lines of at most `chars` characters, or one longer line, without the final line end.
     """
     start, line = 0, 1
     while start < len(text):

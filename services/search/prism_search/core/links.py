@@ -1,8 +1,9 @@
-"""Tells lists of links from text: a table of contents names everything and explains nothing."""
+"""Detects lists of links, such as tables of contents, which name everything and explain nothing."""
 
 import re
 
-# Of Markdown: inline, by reference, the definition of one, and bare. Of reStructuredText and AsciiDoc: by name and by macro.
+# Markdown: inline, by reference, the definition of a reference, and bare. reStructuredText and AsciiDoc: by
+# name and by macro.
 LINK = re.compile(
     r"""
     !?\[[^\]]*\]\([^)]*\)        # [text](target)
@@ -15,7 +16,7 @@ LINK = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 WORD = re.compile(r"\w+")
-# A line is a link if it has no more words beside it: `- [Install](install.md) and update`.
+# A line counts as a link if it has at most this many other words: `- [Install](install.md) and update`.
 WORDS_BESIDE_MAX = 3
 LINKS_MIN = 3
 LINK_LINES_SHARE_MIN = 0.6

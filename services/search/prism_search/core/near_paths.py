@@ -1,4 +1,4 @@
-"""Which known paths somebody may have meant who asked for one that is not there."""
+"""Suggests known paths for a path that does not exist."""
 
 import posixpath
 from collections.abc import Sequence
@@ -7,13 +7,15 @@ from rapidfuzz import process, utils
 
 NEAR_MAX = 3
 NEAR_SCORE_MIN = 60
-# Comparing costs the product of both lengths for each known path; nobody mistypes a longer one.
+# Each comparison costs the product of both lengths; a longer path is no typo.
 ALIKE_CHARS_MAX = 200
 
 
 def near_paths(path: str, known: Sequence[str]) -> list[str]:
-    """Known paths, the likeliest first, whatever their case: those that end as the path does, those of the same file
-    name with and then without its extension, those that look alike.
+    """Returns known paths, likeliest first, ignoring case.
+
+    First those that end like the path, then those with the same file name, then the same name without its
+    extension, then similar ones.
     """
     asked = path.lower().lstrip("/")
     name = posixpath.basename(asked)
@@ -31,7 +33,7 @@ def near_paths(path: str, known: Sequence[str]) -> list[str]:
 
 
 def _sameness(asked: str, asked_name: str, asked_stem: str, known: str) -> int:
-    """How much of the end of two paths in lower case is the same: all of what is asked, the file name, its base, none."""
+    """Returns 3 if the known path ends like the request, 2 for the same file name, 1 for its stem, or 0."""
     name = posixpath.basename(known)
     if f"/{known}".endswith(f"/{asked}"):
         return 3

@@ -1,7 +1,7 @@
-"""What ranking knows of a file's symbols: kept as packed as it is stored, and read only where a question can match.
+"""Keeps the symbols of files packed for ranking, and parses only those that a question may match.
 
-A question looks at the symbols of dozens of files, and few of them share the beginning of a word with it. An index
-from the beginnings of words to lines finds those without a look at the others.
+A question scores the symbols of dozens of files, and few of them share the beginning of a word with it. An
+index from the beginnings of words to lines finds those without parsing the others.
 """
 
 from array import array
@@ -14,12 +14,12 @@ from prism_search.core.words import PART, stem_head
 _LINE_BITS = 16
 FIELDS = 5
 VALUE = "V"
-# A value of so many lines, such as a table or an object of functions, is a place of its own.
+# A value of at least so many lines, such as a table or an object of functions, counts as a place.
 BLOCK_LINES_MIN = 3
 
 
 class OutlineEntry(NamedTuple):
-    """What ranking knows of a symbol. `group`: T type-like, F callable, P prototype of a callable, V value."""
+    """A symbol for ranking. `group`: T type-like, F callable, P prototype of a callable, V value."""
 
     group: str
     kind: str
@@ -39,27 +39,27 @@ class Outline:
     __slots__ = ("_index", "packed")
 
     def __init__(self, packed: str) -> None:
-        self.packed = packed  # as the indexer writes it: one line a definition
+        self.packed = packed  # as the indexer writes it: one line per definition
         self._index = _index(packed)
 
     def definitions(self) -> tuple[OutlineEntry, ...]:
-        """All of them."""
+        """Returns all definitions."""
         return parse_definitions(self.packed.split("\n"))
 
     def holds(self, head: int) -> bool:
-        """Whether the name of a definition has a word that begins so, by `head_code`."""
+        """Whether a definition's name has a word with this beginning, see `head_code`."""
         index = self._index
         position = bisect_left(index, head << _LINE_BITS)
         return position < len(index) and index[position] >> _LINE_BITS == head
 
     def touched(self, heads: Iterable[int], is_wanted: Callable[[str], object]) -> tuple[OutlineEntry, ...]:
-        """Those with a wanted name among those whose name has a word that begins so."""
+        """Returns the definitions with a wanted name whose name has a word with one of these beginnings."""
         lines = {line for head in heads for line in self._lines(head)}
         if not lines:
             return ()
         packed = self.packed.split("\n")
         found = (packed[line] for line in sorted(lines))
-        # Most that begin so are not wanted: the name is looked at before the rest is read.
+        # Most of these are not wanted, so the name is checked before the rest is parsed.
         return parse_definitions(line for line in found if is_wanted(_name(line)))
 
     def _lines(self, head: int) -> Iterator[int]:
@@ -91,7 +91,7 @@ class Outline:
 
 
 def parse_definitions(lines: Iterable[str]) -> tuple[OutlineEntry, ...]:
-    """The inverse of what the indexer writes into the lines of a file point's `definitions`."""
+    """Parses the lines that the indexer writes into a file point's `definitions`."""
     found = []
     for line in lines:
         fields = line.split("\t")
@@ -102,7 +102,7 @@ def parse_definitions(lines: Iterable[str]) -> tuple[OutlineEntry, ...]:
 
 
 def _index(packed: str) -> "array[int]":
-    """Sorted numbers: the code of a word's head above the number of its line."""
+    """Returns sorted numbers: the code of a word's head in the upper bits, the line number in the lower."""
     found = {
         stem_head(part) << _LINE_BITS | number
         for number, line in enumerate(packed.split("\n")[: 1 << _LINE_BITS])

@@ -1,4 +1,4 @@
-"""Picks the lines to show of a file that answers, and the symbol to call them by."""
+"""Chooses the lines of a file to show, and the symbol that names them."""
 
 import posixpath
 from collections import defaultdict
@@ -28,7 +28,9 @@ class Range:
 
 
 def best_range(question: Question, file: Candidate) -> Range:
-    """The lines to show: the definition of a symbol that the question names, else the best chunk, else the best-named
+    """Returns the lines to show.
+
+    They are the definition of a symbol that the question names, else the best chunk, else the best-named
     definition, else the beginning.
     """
     named = _named_definition(question.query, file)
@@ -44,7 +46,7 @@ def best_range(question: Question, file: Candidate) -> Range:
 
 
 def further_ranges(question: Question, file: Candidate, shown: Sequence[Range]) -> list[Range]:
-    """Other chunks of the file that have words of the question, best first, that do not overlap what is shown."""
+    """Returns other chunks with words of the question, best first, that do not overlap `shown`."""
     ranges: list[Range] = []
     for found in _passages(question, file, file.keyword_chunks):
         if all(found.end < other.start or found.start > other.end for other in [*shown, *ranges]):
@@ -69,17 +71,17 @@ def _definition_range(definition: OutlineEntry) -> Range:
 
 
 def _passages(question: Question, file: Candidate, chunks: Iterable[ChunkHit]) -> list[Range]:
-    """Each of the chunks once, best first.
+    """Returns each of the chunks once, best first.
 
-    A chunk has up to one point for its words and one for its vector, both as shares of the file's best, and one for
-    the name of a definition in it: none of the three alone tells the lines that do a thing from those that mention it.
-    Further chunks of the same function speak for it, the less the more there are.
+    A chunk scores up to 1 for its words and 1 for its vector, both as shares of the file's best, and 1 for
+    the name of a definition in it: none of the three alone separates the lines that do something from those
+    that mention it. Further chunks of the same function add to its score, each less than the one before.
     """
     by_words, by_vector = _shares(file.keyword_chunks), _shares(file.vector_chunks)
     names = _names(question, file)
-    # With the symbol of the chunk, because the range may be called by a definition in it.
+    # With the symbol of the chunk, because the range may be named after a definition in it.
     scored: list[tuple[float, str, Range]] = []
-    points: dict[str, list[float]] = defaultdict(list)  # of the chunks of a function, by its name
+    points: dict[str, list[float]] = defaultdict(list)  # scores of the chunks of a function, by its name
     for chunk in {chunk.id: chunk for chunk in chunks}.values():
         inside = (item for item in names if chunk.start <= item[1].start <= chunk.end)
         match, definition = max(inside, key=lambda item: item[0], default=(0.0, None))
@@ -93,8 +95,10 @@ def _passages(question: Question, file: Candidate, chunks: Iterable[ChunkHit]) -
 
 
 def _names(question: Question, file: Candidate) -> list[tuple[float, OutlineEntry]]:
-    """Types and functions of the file with their match to the question, by what the whole file is not about."""
-    about_file = frozenset(question.taken_up(stems_of(posixpath.splitext(posixpath.basename(file.path))[0])))
+    """Returns types and functions with their match to the question, without words in the file's name."""
+    about_file = frozenset(
+        question.matched_stems(stems_of(posixpath.splitext(posixpath.basename(file.path))[0]))
+    )
     return [
         (question.name_match_within(definition.name, about_file), definition)
         for definition in file.touched
@@ -103,13 +107,13 @@ def _names(question: Question, file: Candidate) -> list[tuple[float, OutlineEntr
 
 
 def _support(scores: Sequence[float]) -> float:
-    """What the other chunks of a function add to its best: a decaying sum."""
+    """Returns what the other chunks of a function add to its best: a decaying sum."""
     rest = sorted(scores, reverse=True)[1:]
     return sum(score * SUPPORT_DECAY**rank for rank, score in enumerate(rest, start=1))
 
 
 def _shares(chunks: Sequence[ChunkHit]) -> dict[str, float]:
-    """By chunk, its score as a share of the best; of a chunk that came by two models, the better one counts."""
+    """Returns each chunk's score as a share of the best; the better one if two models found it."""
     best = max((chunk.score for chunk in chunks), default=0.0)
     shares: dict[str, float] = {}
     for chunk in chunks if best > 0 else ():

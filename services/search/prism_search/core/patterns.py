@@ -1,11 +1,12 @@
-"""Exact search: a checked pattern, and what signatures of files can be asked for it.
+"""Validates and compiles patterns for exact search, with the clauses to look up in the signatures of files.
 
-A pattern means what it means to ripgrep, because the same engine matches it: Rust's `regex`, which pydantic-core
-brings along (docs/decisions/0013-patterns-on-rust-regex.md). It takes time linear in the text, whatever the pattern.
+A pattern means what it means to ripgrep, because the same engine matches it: Rust's `regex`, which
+pydantic-core includes (docs/decisions/0013-patterns-on-rust-regex.md). It takes time linear in the text,
+whatever the pattern.
 
-A signature tells which sequences of three bytes a file has. A pattern that cannot match without some piece of text
-needs only files that may hold it; every line is then checked against the pattern itself, so a signature can make
-the answer faster and never wrong. Lines are matched one by one, as grep does.
+A signature holds which sequences of three bytes a file has. A pattern that cannot match without some piece of
+text needs only the files that may hold it. Every line is still checked against the pattern itself, so
+signatures make an answer faster and never wrong. Lines are matched one by one, as in grep.
 """
 
 import re
@@ -21,7 +22,7 @@ from prism_search.core.clauses import Clause, Reading, best_clauses, read_regex
 
 # Characters and classes of a pattern with its repetitions written out.
 PATTERN_SIZE_MAX = 1_000
-# One of many Unicode classes takes some 10 MiB.
+# A pattern of many Unicode classes takes some 10 MiB.
 PATTERNS_KEPT_MAX = 20
 
 
@@ -32,8 +33,8 @@ class Pattern:
     source: str  # as the engine takes it
     expression: SchemaValidator
     clauses: tuple[Clause, ...]
-    size: int  # the time for a text is at worst the product of both sizes
-    by_line: bool  # several lines at once tell nothing: it may ask where the text begins or ends
+    size: int  # matching a text takes at worst the product of both sizes
+    by_line: bool  # never tried on several lines at once: it may match where the text begins or ends
 
     def matches(self, line: str) -> bool:
         """Whether the line, without its end, has a match."""
@@ -46,10 +47,10 @@ class Pattern:
 
 @lru_cache(PATTERNS_KEPT_MAX)
 def compile_pattern(pattern: str, *, regex: bool, case_sensitive: bool, word: bool) -> Pattern:
-    """Raises INVALID_REGEX, EMPTY_QUERY, QUERY_TOO_LONG."""
+    """Returns a compiled pattern. Raises INVALID_REGEX, EMPTY_QUERY, QUERY_TOO_LONG."""
     _check(pattern)
     source = pattern if regex else re.escape(pattern)
-    # Each line is a text of its own; `m` lets several of them be tried at once, and means the same for one.
+    # With `m`, several lines can be tried at once; for a single line it changes nothing.
     flags = "(?m)" if case_sensitive else "(?mi)"
     whole = flags + source
     expression = _compile(whole)
@@ -121,5 +122,5 @@ def _compile(source: str) -> SchemaValidator:
 
 
 def _is_ascii(clause: Clause) -> bool:
-    """Letters outside ASCII may be the same as others of another lower case, where case does not count."""
+    """Whether all pieces are ASCII: other letters may match letters with another lower case."""
     return all(piece.isascii() for piece in clause)

@@ -1,4 +1,4 @@
-"""What a question says: its words, its stems in order, the symbols it names, and what kind of question it is."""
+"""Parses a question into its words, their stems, the symbols that it names, and its intent."""
 
 import re
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ INTENTS = (
 
 @dataclass(frozen=True)
 class Query:
-    """A question, understood. `terms` are distinct words as asked, `stems` their stems; both in order."""
+    """A parsed question. `terms` are its distinct words, `stems` their stems; both in order."""
 
     text: str
     terms: tuple[str, ...]
@@ -65,17 +65,17 @@ class Query:
 
     @property
     def only_symbol(self) -> str:
-        """The symbol that is all of the question; empty if the question says more, or is no name."""
+        """The symbol that is the whole question; empty if the question is not just a name."""
         return self.text.removesuffix("()") if ONE_SYMBOL.fullmatch(self.text) else ""
 
     @property
     def first_half(self) -> tuple[str, ...]:
-        """The first half of the stems: where questions name their subject."""
+        """The first half of the stems, where questions name their subject."""
         return self.stems[: max(1, (len(self.stems) + 1) // 2)]
 
 
 def parse_query(text: str) -> Query:
-    """Raises EMPTY_QUERY, QUERY_TOO_LONG."""
+    """Parses a question. Raises EMPTY_QUERY, QUERY_TOO_LONG."""
     stripped = " ".join(text.replace("\0", " ").split())
     if not stripped:
         raise PrismError(ErrorCode.EMPTY_QUERY, "The query is empty.", "Give a few words or a name.")
@@ -101,7 +101,7 @@ def parse_query(text: str) -> Query:
 
 
 def _symbols(text: str) -> tuple[str, ...]:
-    """Names that the question takes from code, as written: the whole question, or words that no prose has."""
+    """Returns the names from code, as written: the whole question, or words that only code has."""
     if ONE_SYMBOL.fullmatch(text):
         return (text.removesuffix("()"),)
     return tuple(dict.fromkeys(name for name in NAMED.findall(text) if LOOKS_LIKE_CODE.search(name)))[
@@ -110,17 +110,17 @@ def _symbols(text: str) -> tuple[str, ...]:
 
 
 def last_name(symbol: str) -> str:
-    """The last component of a qualified name, without a final ! or ?."""
+    """Returns the last component of a qualified name, without a final ! or ?."""
     return SEPARATORS.split(symbol)[-1].rstrip("!?")
 
 
 def dotted(symbol: str) -> str:
-    """A qualified name with dots, whatever the language's separator is."""
+    """Returns a qualified name with dots, whatever the language's separator is."""
     return SEPARATORS.sub(".", symbol)
 
 
 def _joined(words: list[str]) -> frozenset[str]:
-    """Two to four neighbours as one word: `bind action creators` -> bindactioncreators."""
+    """Returns two to four neighboring words as one: `bind action creators` -> bindactioncreators."""
     return frozenset(
         flat("".join(words[start : start + size]))
         for size in (2, 3, 4)
@@ -129,7 +129,7 @@ def _joined(words: list[str]) -> frozenset[str]:
 
 
 def _initials(text: str) -> frozenset[str]:
-    """Initials of two to four neighbours: `server-sent events` -> sse. Words of the question are no initials."""
+    """Returns initials of two to four neighbors that are no word: `server-sent events` -> sse."""
     words = [part.lower() for run in re.findall(r"[A-Za-z]+", text) for part in PART.findall(run)]
     letters = "".join(word[0] for word in words)
     found = {letters[start : start + size] for size in (2, 3, 4) for start in range(len(letters) - size + 1)}

@@ -1,11 +1,11 @@
-"""Which documents of a repository say what it is for, how it is built, decided, worked on and changed: by their paths."""
+"""Classifies the documents of a repository by their paths: vision, architecture, decisions and others."""
 
 import re
 from collections.abc import Iterable, Mapping
 
 from prism_contracts.rpc.guidance import ContextSection
 
-DOCUMENTS_MAX = 6  # of a section
+DOCUMENTS_MAX = 6  # per section
 DECISIONS_MAX = 40
 PROSE = frozenset({"markdown", "rst", "asciidoc", "org", "text", ""})
 CHARS_MAX: Mapping[ContextSection, int] = {
@@ -16,7 +16,7 @@ CHARS_MAX: Mapping[ContextSection, int] = {
     ContextSection.CONTRIBUTING: 4_000,
     ContextSection.CHANGELOG: 3_000,
 }
-# Headings of a README under which it says what the project is for.
+# Headings of a README section about the purpose of the project.
 ABOUT_PURPOSE = re.compile(
     r"^(?:why|about|what is|vision|mission|goals?|non-goals?|motivation|philosophy|introduction|overview|principles)\b",
     re.IGNORECASE,
@@ -40,14 +40,14 @@ _ASIDE = re.compile(
 
 
 def section_of(path: str, language: str) -> ContextSection | None:
-    """What a document is about; None for code, and for what lies among tests, examples and the code of others."""
+    """Returns the section of a document; None for code, tests, examples and vendored files."""
     if language not in PROSE or _ASIDE.search(path):
         return None
     return next((section for section, pattern in _NAMES.items() if pattern.fullmatch(path)), None)
 
 
 def choose(files: Iterable[tuple[str, str]]) -> dict[ContextSection, list[str]]:
-    """The documents of each section, those at the top first; `files` are paths with languages."""
+    """Returns the paths of each section, top folders first; `files` are paths with languages."""
     found: dict[ContextSection, list[str]] = {section: [] for section in ContextSection}
     for path, language in files:
         section = section_of(path, language)
@@ -59,5 +59,5 @@ def choose(files: Iterable[tuple[str, str]]) -> dict[ContextSection, list[str]]:
 
 
 def documents_max(section: ContextSection) -> int:
-    """How many documents of a section are quoted: decisions are short, and each stands for itself."""
+    """Returns how many documents of a section are quoted: more decisions, as they are short."""
     return DECISIONS_MAX if section is ContextSection.DECISIONS else DOCUMENTS_MAX

@@ -1,7 +1,7 @@
-"""Which files of rules for agents and contributors hold for a path: by where they lie, and by what they say of themselves.
+"""Finds the rules for agents and contributors that apply to a path, by their folder and their globs.
 
-In: paths of a repository and the text of such a file. Out: paths in the order in which they bind, and why one holds.
-Never follows what is written there.
+In: paths of a repository, and the text of a rules file. Out: rules files in order of precedence, and why one
+applies. Never follows the rules themselves.
 """
 
 import re
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from prism_contracts.errors import PrismError
 from prism_store.globs import compile_glob
 
-# What tools read: agents.md, Claude Code, Gemini CLI, Cursor (docs.cursor.com/context/rules), Copilot
-# (docs.github.com/copilot, custom instructions); and what contributors read.
+# Read by tools: agents.md, Claude Code, Gemini CLI, Cursor (docs.cursor.com/context/rules), Copilot
+# (docs.github.com/copilot, custom instructions); and by contributors.
 KINDS = (
     re.compile(r"(?P<folder>(?:.*?/)??)(?:AGENTS|CLAUDE|GEMINI)\.md", re.IGNORECASE),
     re.compile(r"(?P<folder>(?:.*?/)??)\.cursor/rules/.+\.mdc?", re.IGNORECASE),
@@ -21,11 +21,11 @@ KINDS = (
 CURSOR, CONTRIBUTING = 1, 3
 FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<fields>.*?)\n---[ \t]*(?:\n|$)", re.DOTALL)
 FRONT_MATTER_CHARS_MAX = 4_000
-COMMA = re.compile(r",(?![^{]*\})")  # not one inside of braces
+COMMA = re.compile(r",(?![^{]*\})")  # not within braces
 
 
 def rules_for(path: str, paths: Iterable[str]) -> list[str]:
-    """The files of rules in folders around a path, the nearest folder first; an empty path takes in all of them."""
+    """Returns the rules files of folders around a path, nearest folder first; all for an empty path."""
     found = []
     for rules in paths:
         kind = kind_of(rules)
@@ -35,19 +35,22 @@ def rules_for(path: str, paths: Iterable[str]) -> list[str]:
 
 
 def is_contributing(rules: str) -> bool:
-    """Whether a file of rules is for people: long, and mostly about other things than code."""
+    """Whether a rules file is for people: long, and mostly not about code."""
     return kind_of(rules) == CONTRIBUTING
 
 
 def folder_of(rules: str) -> str:
-    """The folder that a file of rules is about, with a slash at its end; empty for the whole repository."""
+    """Returns the folder that a rules file applies to, with a trailing slash; empty for the repository."""
     kind = kind_of(rules)
     found = KINDS[kind].fullmatch(rules) if kind is not None else None
     return found["folder"] if found else ""
 
 
 def applies(rules: str, text: str, path: str) -> str:
-    """Why a file of rules in a folder around a path holds for it, in a few words; empty if by its own globs it does not."""
+    """Returns in a few words why a rules file applies to a path; empty if its globs exclude the path.
+
+    Expects a rules file of a folder around the path.
+    """
     folder = folder_of(rules)
     if kind_of(rules) != CURSOR:
         return f"folder {folder}" if folder else "repository"
@@ -67,12 +70,12 @@ def applies(rules: str, text: str, path: str) -> str:
 
 
 def kind_of(path: str) -> int | None:
-    """Position in KINDS; None for any other file."""
+    """Returns the position in KINDS; None for any other file."""
     return next((kind for kind, pattern in enumerate(KINDS) if pattern.fullmatch(path)), None)
 
 
 def _front_matter(text: str) -> dict[str, str]:
-    """Fields before the text, read by lines: `globs: *.ts` is what people write, and is no YAML."""
+    """Returns the front matter, read line by line: people write `globs: *.ts`, which is not valid YAML."""
     found = FRONT_MATTER.match(text[:FRONT_MATTER_CHARS_MAX])
     fields: dict[str, str] = {}
     name = ""
@@ -87,7 +90,7 @@ def _front_matter(text: str) -> dict[str, str]:
 
 
 def _listed(value: str) -> Iterator[str]:
-    """`a,b`, `["a", "b"]`, or the lines of a list joined by commas."""
+    """Splits `a,b`, `["a", "b"]`, or the lines of a list joined by commas."""
     if value.startswith("[") and value.endswith("]"):
         value = value[1:-1]
     parts = (part.strip().strip("\"'") for part in COMMA.split(value))

@@ -1,4 +1,4 @@
-"""The signals of the ranking: each a small function of a question and a file, about 0 to 1, with its weight in one table.
+"""The signals of the ranking: small functions of a question and a file, about 0 to 1, and their weights.
 
 Measured on the development half of a public code-search benchmark; see docs/decisions/0003-ranking.md.
 """
@@ -25,17 +25,17 @@ DEPTH_MAX = 3
 NEARNESS_MAX = 6.0
 NEARNESS_SCALE = 4.0
 
-# Names that say nothing: their folder speaks for them.
+# Names without a meaning of their own: their folder is used instead.
 GENERIC_STEMS = frozenset({"mod", "index", "init", "main", "lib", "__init__", "package", "default"})
 
 
 class PathNames(NamedTuple):
-    """What a path says of a file."""
+    """The words in a file's path."""
 
-    words: frozenset[str]  # stems of the file's name and of its folder's
+    words: frozenset[str]  # stems of the names of the file and its folder
     folder: frozenset[str]  # stems of the folder's name
-    subject: frozenset[str]  # what it is about: its name, or its folder's if that says nothing
-    flat: str  # the file's name, as `flat` spells it
+    subject: frozenset[str]  # stems of its name, or of its folder's for a generic name
+    flat: str  # the file's name in the spelling of `flat`
     folders: int
 
 
@@ -43,29 +43,29 @@ Signal = Callable[[Question, Candidate], float]
 
 
 def body(question: Question, file: Candidate) -> float:
-    """BM25 of the file's best chunks, a decaying sum, as a share of what a perfect chunk could reach."""
+    """BM25 of the file's best chunks, a decaying sum, as a share of a perfect chunk's score."""
     best = question.bm25_total * (BM25_K1 + 1)
     scores = (chunk.score for chunk in file.keyword_chunks)
     return sum(map(mul, scores, CHUNK_WEIGHTS)) / best if best else 0.0
 
 
 def path_words(question: Question, file: Candidate) -> float:
-    """Share of the question's words that the file's name or its folder's name takes up."""
-    taken = question.taken_up(read_path(file.path).words)
+    """Share of the question's words in the name of the file or its folder."""
+    taken = question.matched_stems(read_path(file.path).words)
     return sum(taken.values()) / len(question.query.stems) if taken else 0.0
 
 
 def named_first(question: Question, file: Candidate) -> float:
-    """1 if every part of the file's name occurs in the first half of the question, where questions name their subject."""
+    """1 if every word of the file's name is in the first half of the question, which names the subject."""
     words = read_path(file.path).subject
     return float(bool(words) and all(question.in_first_half(word) >= KIN for word in words))
 
 
 def covered(question: Question, file: Candidate) -> float:
-    """Rarity-weighted share of the question's words that the file's names hold."""
-    taken = dict(question.taken_up(read_path(file.path).words))
+    """Rarity-weighted share of the question in the file's names."""
+    taken = dict(question.matched_stems(read_path(file.path).words))
     for definition in file.touched:
-        for stem, degree in question.taken_up_by_name(definition.name).items():
+        for stem, degree in question.matched_stems_of_name(definition.name).items():
             if degree > taken.get(stem, 0.0):
                 taken[stem] = degree
     return question.share(taken)
@@ -82,23 +82,23 @@ def defines_type(question: Question, file: Candidate) -> float:
 
 
 def folder_words(question: Question, file: Candidate) -> float:
-    """Rarity-weighted share of the question that the folder's name takes up."""
-    return question.share(question.taken_up(read_path(file.path).folder))
+    """Rarity-weighted share of the question in the folder's name."""
+    return question.share(question.matched_stems(read_path(file.path).folder))
 
 
 def joined_name(question: Question, file: Candidate) -> float:
-    """1 if the file's name is neighbouring words of the question written as one."""
+    """1 if the file's name is neighboring words of the question written as one."""
     return float(read_path(file.path).flat in question.query.joined)
 
 
 def initials_name(question: Question, file: Candidate) -> float:
-    """1 if the file's name is the initials of neighbouring words (Template Haskell: TH)."""
+    """1 if the file's name is the initials of neighboring words (Template Haskell: TH)."""
     name = read_path(file.path).flat
     return float(len(name) in INITIALS_CHARS and name in question.query.initials)
 
 
 def defines_symbol(question: Question, file: Candidate) -> float:
-    """How many of the symbols that the question names are defined here."""
+    """Number of symbols that the question names and the file defines."""
     return float(sum(map(file.outline.defines, question.symbol_names)))
 
 
@@ -108,7 +108,7 @@ def near(_: Question, file: Candidate) -> float:
 
 
 def near_deep(_: Question, file: Candidate) -> float:
-    """How far the file's card stands out among the nearest by the deep model, where it runs."""
+    """How far the file's card stands out among the nearest vectors of the deep model, if it runs."""
     return min(max(file.deep_nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
 
 
@@ -118,17 +118,17 @@ def depth(question: Question, file: Candidate) -> float:
 
 
 def in_tests(question: Question, file: Candidate) -> float:
-    """A test, unless the question is about tests."""
+    """1 for a test, unless the question is about tests."""
     return float(Flag.TEST in file.flags and not question.query.about_tests)
 
 
 def not_code(_: Question, file: Candidate) -> float:
-    """No programming language, or prose."""
+    """1 for prose, and for data or no known language."""
     return float(file.prose or not file.language or file.language in DATA_LANGUAGES)
 
 
 def not_written_here(_: Question, file: Candidate) -> float:
-    """Generated, vendored or minified."""
+    """1 for generated, vendored or minified code."""
     return float(bool(NOT_WRITTEN_HERE.intersection(file.flags)))
 
 
@@ -136,7 +136,7 @@ DATA_LANGUAGES = frozenset({"json", "yaml", "toml", "xml", "csv", "ini", "html",
 
 Weighted = Mapping[str, tuple[Signal, float]]
 
-# What legs, path and flags tell.
+# Signals from legs, path and flags.
 SURFACE_WEIGHTS: Weighted = {
     "body": (body, 1.0),
     "path_words": (path_words, 0.9),
@@ -152,7 +152,7 @@ SURFACE_WEIGHTS: Weighted = {
     "not_code": (not_code, -0.4),
     "not_written_here": (not_written_here, -0.4),
 }
-# What the names of the file's symbols tell: read from `touched`, never below 0.
+# Signals from the names of the file's symbols: read from `touched`, never below 0.
 NAME_WEIGHTS: Weighted = {
     "covered": (covered, 0.3),
     "defines": (defines, 0.4),
@@ -162,17 +162,18 @@ WEIGHTS: Weighted = {**SURFACE_WEIGHTS, **NAME_WEIGHTS}
 
 
 def score(question: Question, file: Candidate, weights: Weighted) -> dict[str, float]:
-    """Each signal's contribution, weight included."""
+    """Returns each signal's contribution, weight included."""
     return {name: weight * signal(question, file) for name, (signal, weight) in weights.items()}
 
 
 def names_score_max(question: Question, file: Candidate) -> float:
-    """The most that the names of the file's symbols can bring: as if one of them held, in full, every word of the
-    question that begins like a word of theirs.
+    """Returns the highest possible score of the file's symbol names.
+
+    Assumes that one name has, in full, every word of the question that begins like a word of any name.
     """
     reached = {stem: EQUAL for stem, head in question.stem_heads.items() if file.outline.holds(head)}
     share = question.share(reached)
-    in_path = question.taken_up(read_path(file.path).words)
+    in_path = question.matched_stems(read_path(file.path).words)
     return (
         NAME_WEIGHTS["covered"][1] * question.share({**in_path, **reached})
         + NAME_WEIGHTS["defines"][1] * sqrt(share)
@@ -182,7 +183,7 @@ def names_score_max(question: Question, file: Candidate) -> float:
 
 @lru_cache(maxsize=20_000)
 def read_path(path: str) -> PathNames:
-    """What a path says."""
+    """Splits a path into its words."""
     folder_path, name = posixpath.split(path)
     stem = name[: name.rindex(".")] if "." in name[1:] else name
     words, folder = stems_of(stem), stems_of(posixpath.basename(folder_path))

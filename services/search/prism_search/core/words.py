@@ -1,4 +1,4 @@
-"""Words of code and of questions: identifiers split into parts, stems that bring kin together, degrees of likeness.
+"""Words of code and of questions: identifiers split into parts, stems, and degrees of likeness.
 
 The rules were measured on a public code-search benchmark (docs/decisions/0003-ranking.md).
 """
@@ -16,7 +16,7 @@ PREFIX_CHARS_MIN = 3
 PREFIX_SHARE_MIN = 0.28
 KIN_CHARS_MIN = 5
 KIN_SHARE_MIN = 0.6
-# Stems that are alike begin with the same characters, as many as the shorter thresholds above ask for.
+# Similar stems begin with the same characters, at least as many as the lowest threshold above.
 HEAD_CHARS = PREFIX_CHARS_MIN
 HEAD_ALTERED_CHARS_MAX = 5  # flies -> fly
 _DIGITS = {char: number for number, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyz", start=1)}
@@ -113,7 +113,7 @@ STOP_WORDS = frozenset(
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """The stem of a lower-case English word, light: plurals, -ing, -ed, final e and y."""
+    """Returns the light stem of a lower-case English word: removes plurals, -ing, -ed, final e and y."""
     if len(word) < STEM_CHARS_MIN or not word.isalpha():
         return word
     word = _without_ending(_singular(word))
@@ -141,18 +141,18 @@ def _without_ending(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def parts(identifier: str) -> tuple[str, ...]:
-    """Stems of the parts of an identifier: `getUserNames` -> get, user, name."""
+    """Returns the stems of an identifier's parts: `getUserNames` -> get, user, name."""
     return tuple(stem(part.lower()) for part in PART.findall(identifier))
 
 
 @lru_cache(maxsize=50_000)
 def stems_of(text: str) -> frozenset[str]:
-    """All distinct stems of a short text such as a file name."""
+    """Returns the distinct stems of a short text such as a file name."""
     return frozenset(part for identifier in IDENTIFIER.findall(text) for part in parts(identifier))
 
 
 def head_code(head: str) -> int:
-    """A number for up to `HEAD_CHARS` small letters or digits, different for different ones."""
+    """Returns a unique number for up to `HEAD_CHARS` lower-case letters or digits."""
     code = 0
     for char in head:
         code = code * (len(_DIGITS) + 1) + _DIGITS[char]
@@ -161,14 +161,14 @@ def head_code(head: str) -> int:
 
 @lru_cache(maxsize=20_000)
 def stem_head(part: str) -> int:
-    """`head_code` of how the stem of a part of an identifier begins."""
+    """Returns the `head_code` of the stem of an identifier's part."""
     word = part.lower()
-    # A longer one begins as its stem does, and there are too many to make the stem of each.
+    # A longer word begins like its stem; computing the stem of each would be slow.
     return head_code((stem(word) if len(word) <= HEAD_ALTERED_CHARS_MAX else word)[:HEAD_CHARS])
 
 
 def likeness(a: str, b: str) -> float:
-    """How alike two stems are: equal, one a prefix of the other (auth, authentication), or kin by a common start."""
+    """Returns how similar two stems are: equal, one a prefix of the other (auth, authentication), or akin."""
     if a == b:
         return EQUAL
     if not (a.isalpha() and b.isalpha()):

@@ -12,7 +12,7 @@ from prism_catalog.target import Target
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.types import COUNT_MAX
 from prism_runtime.rpc import SERVE_WORKERS
-from prism_search.adapters.line_matcher import match_elsewhere
+from prism_search.adapters.line_matcher import match_in_process
 from prism_search.adapters.listing import place
 from prism_search.adapters.texts import Texts, read_text
 from prism_search.core.grep_pages import Page, Totals
@@ -115,11 +115,11 @@ class Scan:
     @property
     def totals(self) -> Totals | None:
         """Totals over all pages, if they are known."""
-        return None if self.late and self.page.counts_on else self.page.totals
+        return None if self.late and self.page.counts_totals else self.page.totals
 
     def is_over(self) -> bool:
         """Whether the page is full, or the time is up."""
-        return self._is_late() or (self.page.is_full and not self.page.counts_on)
+        return self._is_late() or (self.page.is_full and not self.page.counts_totals)
 
     def take(self, files: Sequence[StoredPoint], texts: Sequence[str]) -> None:
         """Adds the matching lines of files to the page."""
@@ -156,7 +156,7 @@ class Scan:
         return self.late
 
     def _match_elsewhere(self, pattern: Pattern, line: str) -> bool:
-        return match_elsewhere(pattern, line, self._deadline)
+        return match_in_process(pattern, line, self._deadline)
 
     def _end_in_line(self, file: StoredPoint) -> None:
         """Ends the page within a line. Raises if nothing came before: the next page would end there too."""

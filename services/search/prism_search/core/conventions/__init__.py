@@ -1,7 +1,7 @@
-"""How code is written in a repository, inferred from what is indexed: by topic, with counts and examples.
+"""Infers how code is written in a repository: conventions by topic, with counts and examples.
 
-In: files as their parser read them, and all paths. Out: conventions that a majority keeps to; where there is none, nothing.
-Pure: the same files give the same answer.
+In: parsed files, and all paths. Out: conventions that a majority of the code follows. Pure: the same files
+give the same answer.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from prism_search.core.conventions.running import running
 from prism_search.core.references.edges import SourceFile
 
 LANGUAGES_MAX = 3
-# A language of fewer files tells nothing of how the repository is written.
+# A language with fewer files is no evidence of how the repository is written.
 FILES_MIN = 3
 LANGUAGE_SHARE_MIN = 0.05
 
@@ -23,10 +23,10 @@ LANGUAGE_SHARE_MIN = 0.05
 def infer(
     files: Sequence[SourceFile], paths: Sequence[str], configured: Iterable[tuple[str, Sequence[Symbol]]]
 ) -> Iterator[Convention]:
-    """Conventions of the languages that most files are in, then those of the repository.
+    """Yields the conventions of the most frequent languages, then those of the repository.
 
-    `files` have code that people write; `paths` are those of all its files; `configured` are files of tools and
-    commands with their symbols.
+    `files` are hand-written code; `paths` are those of all files; `configured` are files that configure tools
+    and commands, with their symbols.
     """
     for language in languages_of(files):
         own = [file for file in files if file.language == language]
@@ -39,7 +39,7 @@ def infer(
 
 
 def languages_of(files: Sequence[SourceFile]) -> list[str]:
-    """The languages with most files, most first."""
+    """Returns the languages with most files, most frequent first."""
     counts: dict[str, int] = {}
     for file in files:
         counts[file.language] = counts.get(file.language, 0) + 1

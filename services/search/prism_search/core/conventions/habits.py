@@ -1,4 +1,4 @@
-"""How code of a language is written: documentation, types, async, errors, imports, lines."""
+"""Infers how code of a language is written: documentation, types, async, errors, imports, lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ DOC_STYLES = (
     ("@param", re.compile(r"(@(?:param|returns?|throws)\b.*)")),
 )
 DOC_LINES_MAX = 40
-# Where a result type may be left out, what it looks like if it is not.
+# What a result type looks like, in languages where it is optional.
 RESULT_TYPES = {"python": re.compile(r"->"), "php": re.compile(r"\)\s*:\s*\??[\w\\]")}
 ASYNC = re.compile(r"\basync\b")
 ASYNC_LANGUAGES = ECMASCRIPT | {"python", "rust", "csharp", "swift"}
@@ -31,7 +31,7 @@ LINES_MIN = 200
 
 
 def habits(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
-    """Conventions of the code in files of one language."""
+    """Yields the conventions of code in one language."""
     code = [file for file in files if Flag.TEST not in file.flags]
     found = [
         _documented(language, code),
@@ -68,14 +68,14 @@ def _doc_style(language: str, files: Iterable[SourceFile]) -> Convention | None:
 
 
 def _count_doc_style(file: SourceFile, symbol: Symbol | SymbolFact, tally: Tally) -> None:
-    # The docstring of a symbol is its beginning alone: the rest is read from the lines.
+    # Only the beginning of a docstring is indexed; the rest is read from the lines.
     end = min(symbol.end_line, symbol.start_line + DOC_LINES_MAX)
     text = "\n".join(file.lines[symbol.start_line - 1 : end])
     for style, pattern in DOC_STYLES:
-        told = pattern.search(text)
-        if told:
-            line = symbol.start_line + text.count("\n", 0, told.start(1))
-            tally.add(style, file.path, line, told[1])
+        found = pattern.search(text)
+        if found:
+            line = symbol.start_line + text.count("\n", 0, found.start(1))
+            tally.add(style, file.path, line, found[1])
             return
 
 
@@ -142,7 +142,7 @@ def _count_go_errors(file: SourceFile, tally: Tally) -> None:
 
 
 def _imports(language: str, files: Iterable[SourceFile]) -> Convention | None:
-    """Relative or by a whole path, of modules of the repository itself: others cannot be relative."""
+    """Counts relative and absolute imports of the repository's own modules: others cannot be relative."""
     if language not in ECMASCRIPT | {"python"}:
         return None
     tally = Tally()

@@ -1,4 +1,4 @@
-"""Where things lie: source, tests, the tools that are configured, the commands that can be run."""
+"""Infers where source and tests are, which tools are configured, and which commands exist."""
 
 import posixpath
 import re
@@ -27,7 +27,7 @@ TOOLS = (
     ("credo", r"\.credo\.exs"), ("hlint", r"\.hlint\.yaml"), ("commitlint", r"\.?commitlint(?:rc)?(?:\.config)?\.\w+"),
 )  # fmt: skip
 TOOL_FILES = [(tool, re.compile(pattern)) for tool, pattern in TOOLS]
-# What is configured in a file for many things.
+# Tools configured in a file that several tools share.
 TOOL_KEY = re.compile(
     r"tool\.(black|ruff|mypy|isort|pyright|pytest|coverage|pylint|towncrier|commitizen)(?:\.|$)"
 )
@@ -46,12 +46,12 @@ DEPTH_MAX = 1
 
 
 def is_configured(path: str) -> bool:
-    """Whether the symbols of a file tell of tools and commands."""
+    """Whether a file configures tools or commands, which its symbols name."""
     return posixpath.basename(path) in CONFIGURED and path.count("/") <= DEPTH_MAX
 
 
 def test_pattern(name: str) -> str:
-    """`test_*.py`, `*_test.go`, `*.spec.ts`; empty for a file that is called like any other."""
+    """Returns a pattern such as `test_*.py`, `*_test.go` or `*.spec.ts`; empty for any other name."""
     found = TEST_FILE.fullmatch(name)
     if not found or not (found["before"] or found["after"]):
         return ""
@@ -59,7 +59,7 @@ def test_pattern(name: str) -> str:
 
 
 def layout(files: Sequence[SourceFile]) -> Iterator[Convention]:
-    """Where source and tests lie, and how test files are called."""
+    """Yields where source and tests are, and how test files are named."""
     roots, folders, names = Tally(), Tally(), Tally()
     for file in files:
         parts = file.path.split("/")
@@ -82,7 +82,7 @@ def layout(files: Sequence[SourceFile]) -> Iterator[Convention]:
 
 
 def tools(paths: Iterable[str], configured: Iterable[tuple[str, Sequence[Symbol]]]) -> Iterator[Convention]:
-    """The formatters, linters and checkers that are configured, with their files."""
+    """Yields the configured formatters, linters and checkers, with their files."""
     found: dict[str, ConventionExample] = {}
     for tool, example in (*_tool_files(paths), *_tool_keys(configured)):
         found.setdefault(tool, example)
@@ -97,7 +97,7 @@ def tools(paths: Iterable[str], configured: Iterable[tuple[str, Sequence[Symbol]
 
 
 def _tool_files(paths: Iterable[str]) -> Iterator[tuple[str, ConventionExample]]:
-    """Tools that have a file of their own."""
+    """Yields tools with a configuration file of their own."""
     for path in paths:
         name = posixpath.basename(path) if path.count("/") <= DEPTH_MAX else ""
         for tool, pattern in TOOL_FILES:
@@ -108,7 +108,7 @@ def _tool_files(paths: Iterable[str]) -> Iterator[tuple[str, ConventionExample]]
 def _tool_keys(
     configured: Iterable[tuple[str, Sequence[Symbol]]],
 ) -> Iterator[tuple[str, ConventionExample]]:
-    """Tools that share a file."""
+    """Yields tools that share a configuration file."""
     for path, symbols in configured:
         for symbol in symbols:
             if key := TOOL_KEY.match(symbol.qualified_name):
@@ -119,7 +119,7 @@ def _tool_keys(
 
 
 def commands(configured: Iterable[tuple[str, Sequence[Symbol]]]) -> Iterator[Convention]:
-    """The names of what can be run: targets of Makefiles, scripts of packages."""
+    """Yields the names of commands: targets of Makefiles, scripts of packages."""
     for path, symbols in configured:
         runner = RUNNERS.get(posixpath.basename(path))
         known = [(name, symbol) for symbol in symbols if (name := _command(symbol))] if runner else []

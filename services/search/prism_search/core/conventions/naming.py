@@ -1,4 +1,4 @@
-"""How things are called: functions, types, constants, files, by their kind and language."""
+"""Infers how functions, types, constants and files are named, by kind and language."""
 
 import posixpath
 import re
@@ -11,7 +11,7 @@ from prism_search.core.conventions.tally import Tally
 from prism_search.core.references.edges import SourceFile
 
 TOPIC = "naming"
-# A single word in small or in capital letters is every style at once and tells none.
+# A single word in lower or upper case fits several styles, so it is no evidence of any.
 STYLES = (
     ("UPPER_CASE", re.compile(r"_*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_*")),
     ("snake_case", re.compile(r"_*[a-z][a-z0-9]*(?:_[a-z0-9]+)+_*")),
@@ -25,7 +25,7 @@ LABELS = {
     SymbolKind.CONSTANT: "constants",
 }
 NAMED_TYPES = TYPE_KINDS - {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.OBJECT}
-# Capitals say there what others may use.
+# Languages in which a capital letter exports a name.
 EXPORTED_BY_CASE = frozenset({"go"})
 SPECIAL = re.compile(r"__\w+__|_+|[^\w].*|_*[A-Z]{2,}[A-Z0-9]*")
 ERROR_ENDING = re.compile(r"(Error|Exception|Failure|Fault)$")
@@ -33,7 +33,7 @@ INTERFACE_PREFIX = re.compile(r"I[A-Z][a-z]")
 
 
 def naming(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
-    """Conventions of the names in files of one language."""
+    """Yields the naming conventions of files of one language."""
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
     endings, interfaces, names = Tally(), Tally(), Tally()
     for file in files:
@@ -59,14 +59,14 @@ def naming(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
 
 
 def style_of(name: str) -> str:
-    """The style of a name; empty for one that tells none."""
+    """Returns the style of a name; empty if it fits none or several."""
     if SPECIAL.fullmatch(name):
         return ""
     return next((style for style, pattern in STYLES if pattern.fullmatch(name)), "")
 
 
 def error_types(file: SourceFile) -> Iterator[tuple[str, int]]:
-    """The types of a file that are errors by what they extend, with their lines."""
+    """Yields the types of a file that extend an error type, with their lines."""
     seen: set[int] = set()
     for reference in file.references:
         is_base = reference.kind in {ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS}
@@ -78,7 +78,7 @@ def error_types(file: SourceFile) -> Iterator[tuple[str, int]]:
 
 
 def _label(file: SourceFile, symbol: Symbol | SymbolFact) -> str:
-    """What names of its kind are called together; empty for a kind that is not looked at."""
+    """Returns the label of a symbol's kind; empty for a kind that is not counted."""
     if symbol.kind is SymbolKind.CONSTANT and symbol.parent >= 0:
         return "enum members" if file.symbols[symbol.parent].kind is SymbolKind.ENUM else "constants"
     label = "types" if symbol.kind in NAMED_TYPES else LABELS.get(symbol.kind, "")

@@ -1,4 +1,4 @@
-"""What code of a language is tested and logged with: by what its files import."""
+"""Infers which libraries code of a language is tested and logged with, from its imports."""
 
 import posixpath
 import re
@@ -10,7 +10,7 @@ from prism_search.core.conventions.layout import test_pattern
 from prism_search.core.conventions.tally import Tally
 from prism_search.core.references.edges import SourceFile
 
-# Modules by the beginnings of their names, longer ones first where one begins as another.
+# Modules by the beginnings of their names; a longer one comes before its prefix.
 TEST_LIBRARIES = (
     "pytest", "unittest", "nose", "hypothesis", "vitest", "@jest/globals", "mocha", "chai", "ava", "node:test", "tape", "jasmine",
     "github.com/stretchr/testify", "github.com/onsi/ginkgo", "testing", "org.junit.jupiter", "org.junit", "junit", "org.testng",
@@ -29,7 +29,7 @@ LOGGER = re.compile(
 
 
 def running(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
-    """Conventions of testing and logging in files of one language."""
+    """Yields the conventions of testing and logging in files of one language."""
     tests = [
         file for file in files if Flag.TEST in file.flags and test_pattern(posixpath.basename(file.path))
     ]
@@ -53,7 +53,7 @@ def running(language: str, files: Sequence[SourceFile]) -> Iterator[Convention]:
 
 
 def _libraries(files: Iterable[SourceFile], known: Sequence[str], *, is_needed: bool) -> Tally:
-    """Files by the first of the known libraries that they import; those without one count only if one is needed."""
+    """Counts files by the first known library that they import; files without one only if `is_needed`."""
     tally = Tally()
     for file in files:
         imported = _imported(file)
@@ -72,7 +72,7 @@ def _libraries(files: Iterable[SourceFile], known: Sequence[str], *, is_needed: 
 
 
 def _imported(file: SourceFile) -> Mapping[str, int]:
-    """Modules that a file imports, with their lines."""
+    """Returns the modules that a file imports, with their lines."""
     return {
         module: one.line
         for one in file.references
@@ -82,5 +82,5 @@ def _imported(file: SourceFile) -> Mapping[str, int]:
 
 
 def _module_of(library: str, imported: Mapping[str, int]) -> str:
-    """The first imported module that is the library or a part of it."""
+    """Returns the first imported module that is the library or a part of it; empty without one."""
     return next((module for module in imported if re.match(rf"{re.escape(library)}(?:\W|$)", module)), "")

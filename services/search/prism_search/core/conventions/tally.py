@@ -1,4 +1,4 @@
-"""Which of several ways most things go."""
+"""Finds the majority among several ways to do something."""
 
 from collections import defaultdict
 
@@ -11,14 +11,14 @@ EXAMPLE_CHARS_MAX = 160
 
 
 class Tally:
-    """Things of one kind, counted by the way that each goes; of each way the first examples of different files are kept."""
+    """Counts things of one kind by the way they are done, and keeps examples of different files."""
 
     def __init__(self) -> None:
         self._counts: defaultdict[str, int] = defaultdict(int)
         self._examples: defaultdict[str, list[ConventionExample]] = defaultdict(list)
 
     def add(self, way: str, path: str, line: int, text: str) -> None:
-        """Count a thing at a place."""
+        """Counts a thing at a place."""
         self._counts[way] += 1
         examples = self._examples[way]
         if len(examples) < EXAMPLES_MAX and all(example.file_path != path for example in examples):
@@ -29,7 +29,7 @@ class Tally:
     def most(
         self, topic: str, language: str, statement: str, *, things_min: int = THINGS_MIN
     ) -> Convention | None:
-        """What most things do, `{}` in the statement being the way; None without a majority of enough things."""
+        """Returns the convention of the majority, with its way for `{}`; None without a majority."""
         total = sum(self._counts.values())
         if total < things_min:
             return None

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from prism_search.core.references.edges import PROSE, Edge, SourceFile, naming
 from prism_search.core.references.text_spans import TextSpans
 
-# Text that is searched for comments and strings, at some 25 ms per million characters. Further lines count as code.
+# Text that is searched for comments and strings, at some 25 ms per million characters. Further lines count as
+# code.
 MENTION_CHARS_MAX = 500_000
 
 

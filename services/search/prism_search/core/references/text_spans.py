@@ -1,7 +1,7 @@
 """Tells lines that only mention a name, in a comment or a string, from lines of code.
 
-Whatever is not surely text counts as code: a string with a placeholder such as `{`, and everything in a language
-without a row here.
+Whatever is not surely text counts as code: a string with a placeholder such as `{`, and everything in a
+language without a row here.
 """
 
 from bisect import bisect_right
@@ -48,7 +48,7 @@ class TextSpans:
         self._ends = [end for _, end in spans]
 
     def hold(self, starts: Sequence[int], length: int) -> bool:
-        """Whether each piece of the text with one of these starts, and this length, is in a comment or a string."""
+        """Whether all pieces of this length at these starts are in comments or strings."""
         return all(self._holds(start, start + length) for start in starts)
 
     def _holds(self, start: int, end: int) -> bool:

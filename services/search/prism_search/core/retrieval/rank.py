@@ -38,7 +38,7 @@ def rank(question: Question, candidates: Iterable[Candidate], limit: int) -> lis
     for most, file in sorted(reach, key=lambda pair: -pair[0]):
         if len(best) == limit and most < best[0]:
             break
-        file.touched = file.outline.touched(heads, question.taken_up_by_name)
+        file.touched = file.outline.touched(heads, question.matched_stems_of_name)
         file.signals |= score(question, file, NAME_WEIGHTS)
         file.score = sum(file.signals.values())
         ranked.append(file)
