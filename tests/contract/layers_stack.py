@@ -32,11 +32,11 @@ from prism_contracts.events import (
     SettledFile,
 )
 from prism_contracts.records import (
-    COMPONENT_CHUNKER,
-    COMPONENT_FAST_MODEL,
-    Component,
+    CHUNKER_KEY,
+    FAST_MODEL_KEY,
     Job,
     Layer,
+    ModelVersion,
     Repository,
     layer_key,
     repository_key,
@@ -343,9 +343,9 @@ async def town(nats_server, folder: Path, *, rebases_layers: bool = True, **sett
     index.register()
     await behind.start()
     await bus.connect()
-    components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
-    for component in (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL):
-        await components.put(component, Component(version="1"))
+    model_versions = Records(await open_bucket(bus.js, names.KV_MODEL_VERSIONS), ModelVersion)
+    for key in (CHUNKER_KEY, FAST_MODEL_KEY):
+        await model_versions.put(key, ModelVersion(version="1"))
     app = await build(bus, config, Vault(VaultSettings()), CollectorRegistry())
     imports = EndedImports()
     register(bus, app if rebases_layers else replace(app, rebases=imports), workers=1)

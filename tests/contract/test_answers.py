@@ -16,10 +16,10 @@ from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.records import (
-    COMPONENT_DEEP_MODEL,
-    COMPONENT_FAST_MODEL,
-    Component,
+    DEEP_MODEL_KEY,
+    FAST_MODEL_KEY,
     LayerState,
+    ModelVersion,
     Repository,
 )
 from prism_contracts.rpc.search import SearchReply, SearchRequest
@@ -129,15 +129,15 @@ def searcher(nats_server, bus, qdrant_url) -> Callable:
         await bus.start()
         client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
         records = await bus.follow(names.KV_REPOSITORIES, Repository)
-        components = await bus.follow(names.KV_COMPONENTS, Component)
+        model_versions = await bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
         repositories = RepositoryCatalog(records, NO_LAYERS, Reader(client))
         bucket = await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000)
         metrics = AnswerMetrics(CollectorRegistry())
-        answers = Answers(repositories, components, bucket, metrics, bytes_max=1_000_000)
-        embedding = QueryEmbedding(OneVector(), bus, components, 0.5, deep=deep)
+        answers = Answers(repositories, model_versions, bucket, metrics, bytes_max=1_000_000)
+        embedding = QueryEmbedding(OneVector(), bus, model_versions, 0.5, deep=deep)
         yield Searcher(SearchHandler(Reader(client), repositories, embedding, answers), records)
         await records.close()
-        await components.close()
+        await model_versions.close()
         await client.close()
         await bus.stop()
 
@@ -238,20 +238,20 @@ async def test_an_unseen_repository_is_in_no_cached_answer(index, searcher, tena
 
 async def test_an_answer_without_a_leg_is_not_cached(index, searcher, bus, tenant):
     await index.import_(tenant, OLD)
-    components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
-    await components.put(COMPONENT_FAST_MODEL, Component(version="another", dimension=DIMENSION))
+    model_versions = Records(await open_bucket(bus.js, names.KV_MODEL_VERSIONS), ModelVersion)
+    await model_versions.put(FAST_MODEL_KEY, ModelVersion(version="another", dimension=DIMENSION))
     async with searcher() as search:
         for _ in range(2):
             reply = await search.ask(tenant)
             assert (reply.receipt.cached, reply.receipt.missing_legs) == (False, ("vector",))
             assert text_of(reply) == OLD
-    await components.put(COMPONENT_FAST_MODEL, Component(version=MODEL, dimension=DIMENSION))
+    await model_versions.put(FAST_MODEL_KEY, ModelVersion(version=MODEL, dimension=DIMENSION))
 
 
 async def test_an_answer_without_its_deep_vector_reports_it(index, searcher, bus, tenant):
     await index.import_(tenant, OLD)
-    components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
-    await components.put(COMPONENT_DEEP_MODEL, Component(version="away", dimension=DIMENSION))
+    model_versions = Records(await open_bucket(bus.js, names.KV_MODEL_VERSIONS), ModelVersion)
+    await model_versions.put(DEEP_MODEL_KEY, ModelVersion(version="away", dimension=DIMENSION))
     async with searcher(deep=True) as search:
         reply = await search.ask(tenant)
         assert (reply.receipt.missing_legs, text_of(reply)) == (("deep",), OLD)

@@ -13,7 +13,7 @@ from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Component, History, HistoryCommit, HistoryFile, ScipIndex
+from prism_contracts.records import History, HistoryCommit, HistoryFile, ModelVersion, ScipIndex
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.files import ReadFileRequest
 from prism_contracts.rpc.graph import IMPACT, ImpactReply, ImpactRequest
@@ -99,14 +99,14 @@ async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
     """The handlers that answer."""
     points = [file_point(tenant, repo, *file) for repo, files in FILES.items() for file in files.items()]
     async with open_index(nats_server.url, qdrant_url, tenant, FILES, points) as index:
-        components = await index.bus.follow(names.KV_COMPONENTS, Component)
+        model_versions = await index.bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
         histories = await HistoryStore.open(index.bus.js, 1)
         await histories.put(tenant, repo_id(TRACKER), HISTORY)
         indexes = await index.bus.follow(names.KV_SCIP, ScipIndex)
         yield make_handlers(
             index.reader,
             index.repositories,
-            QueryEmbedding(OneVector(), index.bus, components, 0.2, deep=False),
+            QueryEmbedding(OneVector(), index.bus, model_versions, 0.2, deep=False),
             OccurrenceReader(ScipIndexes(indexes, await index.bus.objects(names.OBJECTS_SCIP))),
             graph=GraphUses(index.bus),  # there is no atlas to answer
             commits=Commits(index.bus),
@@ -115,7 +115,7 @@ async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
             settings=SearchSettings(),
         )
         await indexes.close()
-        await components.close()
+        await model_versions.close()
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
 from prism_contracts.events import FileChunked, FileEmbedded, RepoIndexed
 from prism_contracts.records import (
-    Component,
     Layer,
     LayerFiles,
     LayerKind,
     LayerState,
+    ModelVersion,
     Repository,
 )
 from prism_contracts.registry import AnyTopic
@@ -301,7 +301,7 @@ async def test_a_question_does_not_wait_for_the_tier_if_it_is_late(tier):
 
     released = threading.Event()
     async with tier.embedder(Late()) as model:
-        watched = await tier.test_bus.follow(names.KV_COMPONENTS, Component)
+        watched = await tier.test_bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
         assert isinstance(watched, WatchedRecords)
         fast = StaticModel.load(SHIPPED_WEIGHTS, mapped=True)
         embedding = QueryEmbedding(fast, tier.test_bus, watched, 0.2, deep=True)

@@ -15,14 +15,14 @@ from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FilesSettled, FilesUploaded, Outcome, SettledFile
 from prism_contracts.records import (
-    COMPONENT_CHUNKER,
-    COMPONENT_FAST_MODEL,
-    Component,
+    CHUNKER_KEY,
+    FAST_MODEL_KEY,
     History,
     HistoryCommit,
     HistoryFile,
     Job,
     JobState,
+    ModelVersion,
 )
 from prism_contracts.rpc.files import MANIFEST, ManifestReply, ManifestRequest
 from prism_contracts.rpc.imports import (
@@ -81,9 +81,9 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
     search.serve(MANIFEST, manifest, deadline_s=DEADLINE_S)
     await search.start()
     await bus.start()
-    components = Records(await open_bucket(bus.js, names.KV_COMPONENTS), Component)
-    for component in (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL):
-        await components.put(component, Component(version="1"))
+    model_versions = Records(await open_bucket(bus.js, names.KV_MODEL_VERSIONS), ModelVersion)
+    for key in (CHUNKER_KEY, FAST_MODEL_KEY):
+        await model_versions.put(key, ModelVersion(version="1"))
     app = await build(bus, settings, Vault(VaultSettings()), CollectorRegistry())
     yield Ingest(app.snapshots, app.jobs, app.ledger, app.histories, asked)
     await bus.stop()

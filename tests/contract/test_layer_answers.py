@@ -28,11 +28,11 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded
 from prism_contracts.records import (
     UPLOAD,
-    Component,
     Layer,
     LayerFiles,
     LayerKind,
     LayerState,
+    ModelVersion,
     Repository,
     ScipIndex,
 )
@@ -216,21 +216,21 @@ async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
         for bucket, record in (
             (names.KV_REPOSITORIES, Repository),
             (names.KV_LAYERS, Layer),
-            (names.KV_COMPONENTS, Component),
+            (names.KV_MODEL_VERSIONS, ModelVersion),
             (names.KV_SCIP, ScipIndex),
         )
     ]
-    records, layers, components, indexes = followed
+    records, layers, model_versions, indexes = followed
     reader = Reader(client)
     repositories = RepositoryCatalog(records, Layers(layers, await LayerFilesStore.open(bus.js, 1)), reader)
     answers = Answers(
-        repositories, components, await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000),
+        repositories, model_versions, await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000),
         AnswerMetrics(CollectorRegistry()), bytes_max=1_000_000,
     )  # fmt: skip
     handlers = make_handlers(
         reader,
         repositories,
-        QueryEmbedding(OneVector(), bus, components, 0.2, deep=False),
+        QueryEmbedding(OneVector(), bus, model_versions, 0.2, deep=False),
         OccurrenceReader(ScipIndexes(indexes, await bus.objects(names.OBJECTS_SCIP))),
         graph=GraphUses(bus),  # there is no atlas to answer
         commits=Commits(bus),

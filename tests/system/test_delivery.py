@@ -24,7 +24,7 @@ from prism_contracts.events import (
     FileSkipped,
     Vectors,
 )
-from prism_contracts.records import COMPONENT_FAST_MODEL, Component
+from prism_contracts.records import FAST_MODEL_KEY, ModelVersion
 from prism_contracts.topics import topic_of
 
 SEED = 7
@@ -43,7 +43,7 @@ def blob(text: str) -> str:
 class Story:
     """Events about files of one repository."""
 
-    def __init__(self, name: str, model: Component) -> None:
+    def __init__(self, name: str, model: ModelVersion) -> None:
         self.repo = repo_id(name)
         self._model = model
         self._name = name
@@ -138,9 +138,9 @@ async def drained(js: JetStreamContext) -> None:
         pass
 
 
-async def the_model(js: JetStreamContext) -> Component:
-    entry = await (await js.key_value(names.KV_COMPONENTS)).get(COMPONENT_FAST_MODEL)
-    return Component.model_validate_json(entry.value)
+async def the_model(js: JetStreamContext) -> ModelVersion:
+    entry = await (await js.key_value(names.KV_MODEL_VERSIONS)).get(FAST_MODEL_KEY)
+    return ModelVersion.model_validate_json(entry.value)
 
 
 def told_apart_from_repo(stack: RunningStack, repo: str) -> dict[tuple[str, int], Any]:

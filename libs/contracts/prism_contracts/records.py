@@ -364,16 +364,16 @@ class Installation(Message):
 INSTALLATION = "installation"
 
 
-class Component(Message):
-    """The running version of a component that content addresses depend on."""
+class ModelVersion(Message):
+    """The running version of the chunker or of a model, on which content addresses depend."""
 
     version: str  # the chunker's version, or the fingerprint of a model's weights
     dimension: int = 0  # the dimension of a model's vectors
 
 
-COMPONENT_CHUNKER = "chunker"
-COMPONENT_FAST_MODEL = "embedder-fast"
-COMPONENT_DEEP_MODEL = "embedder-deep"
+CHUNKER_KEY = "chunker"
+FAST_MODEL_KEY = "embedder-fast"
+DEEP_MODEL_KEY = "embedder-deep"
 
 
 def graph_key(tenant: str, repo: str, layer: str) -> str:

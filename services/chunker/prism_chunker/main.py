@@ -8,7 +8,7 @@ from prism_chunker.core import CHUNKER_VERSION
 from prism_chunker.handlers import ChunkerHandlers
 from prism_chunker.settings import ChunkerSettings
 from prism_contracts import names, topics
-from prism_contracts.records import COMPONENT_CHUNKER, Component
+from prism_contracts.records import CHUNKER_KEY, ModelVersion
 from prism_runtime.bus import Bus
 from prism_runtime.process import run
 from prism_runtime.records import Records, open_bucket
@@ -19,18 +19,18 @@ SERVICE = "chunker"
 
 @dataclass(frozen=True)
 class ChunkerApp:
-    """The handlers of the chunker, the parser that they call, and the records of component versions."""
+    """The handlers of the chunker, the parser that they call, and the record of model versions."""
 
     parser: Parser
     files: ChunkerHandlers
-    components: Records[Component]
+    model_versions: Records[ModelVersion]
 
 
 async def build(bus: Bus, settings: ChunkerSettings) -> ChunkerApp:
     """Assemble the chunker on a connected bus. Nothing runs until `register` and `Bus.start`."""
-    components = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
+    model_versions = await open_bucket(bus.js, names.KV_MODEL_VERSIONS, replicas=settings.nats_replicas)
     parser = Parser()
-    return ChunkerApp(parser, ChunkerHandlers(bus, parser), Records(components, Component))
+    return ChunkerApp(parser, ChunkerHandlers(bus, parser), Records(model_versions, ModelVersion))
 
 
 def register(bus: Bus, app: ChunkerApp, *, workers: int) -> None:
@@ -40,7 +40,7 @@ def register(bus: Bus, app: ChunkerApp, *, workers: int) -> None:
 
 async def announce(app: ChunkerApp) -> None:
     """Record the version of this chunker, which is part of every generation."""
-    await app.components.put(COMPONENT_CHUNKER, Component(version=CHUNKER_VERSION))
+    await app.model_versions.put(CHUNKER_KEY, ModelVersion(version=CHUNKER_VERSION))
 
 
 async def serve() -> None:

@@ -8,7 +8,7 @@ from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import DeepModelStarted
-from prism_contracts.records import COMPONENT_DEEP_MODEL, COMPONENT_FAST_MODEL, Component
+from prism_contracts.records import DEEP_MODEL_KEY, FAST_MODEL_KEY, ModelVersion
 from prism_contracts.rpc.search import EMBED_DEEP_QUERY
 from prism_embedder.handlers import FastHandlers
 from prism_embedder.settings import EmbedderSettings
@@ -30,22 +30,22 @@ DEEP_REQUESTS_AT_ONCE = 1  # per lane; a request is a page of cards
 
 @dataclass(frozen=True)
 class EmbedderApp:
-    """The handlers of one tier, its model, and the records of component versions."""
+    """The handlers of one tier, its model, and the record of model versions."""
 
-    model: Component
-    components: Records[Component]
+    model: ModelVersion
+    model_versions: Records[ModelVersion]
     fast: FastHandlers | None = None
     deep: "DeepEmbeddingHandlers | None" = None
 
 
 async def build(bus: Bus, settings: EmbedderSettings, model: "StaticModel | DeepModel") -> EmbedderApp:
     """Assemble the tier of a model on a connected bus. Nothing runs until `register` and `Bus.start`."""
-    component = Component(version=model.fingerprint, dimension=model.dimension)
-    bucket = await open_bucket(bus.js, names.KV_COMPONENTS, replicas=settings.nats_replicas)
-    components = Records(bucket, Component)
+    version = ModelVersion(version=model.fingerprint, dimension=model.dimension)
+    bucket = await open_bucket(bus.js, names.KV_MODEL_VERSIONS, replicas=settings.nats_replicas)
+    model_versions = Records(bucket, ModelVersion)
     if isinstance(model, StaticModel):
-        return EmbedderApp(component, components, fast=FastHandlers(bus, model))
-    return EmbedderApp(component, components, deep=await _deep_handlers(bus, settings, model))
+        return EmbedderApp(version, model_versions, fast=FastHandlers(bus, model))
+    return EmbedderApp(version, model_versions, deep=await _deep_handlers(bus, settings, model))
 
 
 async def _deep_handlers(bus: Bus, settings: EmbedderSettings, model: "DeepModel") -> "DeepEmbeddingHandlers":
@@ -73,10 +73,10 @@ async def announce(bus: Bus, app: EmbedderApp, *, adopt: bool) -> None:
     Raises MODEL_MISMATCH if another fast model built the index, unless `adopt` is set.
     """
     if app.deep:
-        await app.components.put(COMPONENT_DEEP_MODEL, app.model)
+        await app.model_versions.put(DEEP_MODEL_KEY, app.model)
         await bus.publish(DeepModelStarted(model=app.model.version, start=uuid4().hex), lane=Lane.BULK)
         return
-    known = await app.components.get(COMPONENT_FAST_MODEL)
+    known = await app.model_versions.get(FAST_MODEL_KEY)
     if known is not None and known != app.model and not adopt:
         raise PrismError(
             ErrorCode.MODEL_MISMATCH,
@@ -84,7 +84,7 @@ async def announce(bus: Bus, app: EmbedderApp, *, adopt: bool) -> None:
             f"this one is {app.model.version} of {app.model.dimension}.",
             "Start with the model that built the index, or set PRISM_EMBEDDER_ADOPT_MODEL=true and index again.",
         )
-    await app.components.put(COMPONENT_FAST_MODEL, app.model)
+    await app.model_versions.put(FAST_MODEL_KEY, app.model)
 
 
 async def serve() -> None:

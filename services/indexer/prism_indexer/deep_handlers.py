@@ -12,7 +12,7 @@ from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts.base import BASE_LAYER, Lane, chunk_id
 from prism_contracts.code import FileStatus
 from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, DeepModelStarted, RepoIndexed
-from prism_contracts.records import COMPONENT_DEEP_MODEL, Component, Layer, Repository, layer_key
+from prism_contracts.records import DEEP_MODEL_KEY, Layer, ModelVersion, Repository, layer_key
 from prism_indexer.core import card_text
 from prism_runtime.bus import Bus
 from prism_runtime.packing import unpack_symbols
@@ -38,7 +38,7 @@ class DeepVectorHandlers:
         reader: Reader,
         writer: Writer,
         *,
-        components: WatchedRecords[Component],
+        model_versions: WatchedRecords[ModelVersion],
         repositories: WatchedRecords[Repository],
         layers: Records[Layer],
         layer_files: LayerFilesStore,
@@ -46,7 +46,7 @@ class DeepVectorHandlers:
         self._bus = bus
         self._reader = reader
         self._writer = writer
-        self._components = components
+        self._model_versions = model_versions
         self._repositories = repositories
         self._layers = layers
         self._layer_files = layer_files
@@ -84,8 +84,8 @@ class DeepVectorHandlers:
         if await self._writer.ensure_deep_vector(event.tenant, model.version, model.dimension):
             await self._writer.write_deep(event.tenant, model.version, event.files, rows)
 
-    def _model(self) -> Component | None:
-        return self._components.get(COMPONENT_DEEP_MODEL)
+    def _model(self) -> ModelVersion | None:
+        return self._model_versions.get(DEEP_MODEL_KEY)
 
     async def _fill_layer(self, layer: Layer, lane: Lane) -> None:
         """Request the vectors that variants of a layer lack, whichever job created the variants."""

@@ -18,7 +18,7 @@ from prism_contracts.events import (
     Outcome,
     SettledFile,
 )
-from prism_contracts.records import COMPONENT_FAST_MODEL, Component, Repository, repository_key
+from prism_contracts.records import FAST_MODEL_KEY, ModelVersion, Repository, repository_key
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus
@@ -55,12 +55,12 @@ class IndexerHandlers:
         self,
         bus: Bus,
         writer: Writer,
-        components: WatchedRecords[Component],
+        model_versions: WatchedRecords[ModelVersion],
         repositories: WatchedRecords[Repository],
     ) -> None:
         self._bus = bus
         self._writer = writer
-        self._components = components
+        self._model_versions = model_versions
         self._repositories = repositories
         # A lane of their own each: a live file never waits for a bulk batch to fill or to be written.
         self._batchers = {
@@ -149,8 +149,8 @@ class IndexerHandlers:
         repository = self._repositories.get(repository_key(event.tenant, event.repo))
         return repository is not None and event.version < repository.next_version - 1
 
-    def _model(self) -> Component:
-        model = self._components.get(COMPONENT_FAST_MODEL)
+    def _model(self) -> ModelVersion:
+        model = self._model_versions.get(FAST_MODEL_KEY)
         if model is None:
             raise PrismError(ErrorCode.UNAVAILABLE, "The embedder has not announced its model yet.")
         return model

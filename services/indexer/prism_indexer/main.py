@@ -5,7 +5,7 @@ from functools import partial
 
 from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names, topics
-from prism_contracts.records import Component, Layer, Repository
+from prism_contracts.records import Layer, ModelVersion, Repository
 from prism_indexer.deep_handlers import DeepVectorHandlers
 from prism_indexer.handlers import IndexerHandlers
 from prism_indexer.settings import IndexerSettings
@@ -34,7 +34,7 @@ class IndexerApp:
 async def build(bus: Bus, settings: IndexerSettings, store: StoreClient) -> IndexerApp:
     """Assemble the indexer on a connected bus. Nothing runs until `register` and `Bus.start`."""
     writer = Writer(store)
-    components = await bus.follow(names.KV_COMPONENTS, Component)
+    model_versions = await bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
     repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
     deep = None
     if settings.deep_enabled:
@@ -43,12 +43,12 @@ async def build(bus: Bus, settings: IndexerSettings, store: StoreClient) -> Inde
             bus,
             Reader(store),
             writer,
-            components=components,
+            model_versions=model_versions,
             repositories=repositories,
             layers=Records(layers, Layer),
             layer_files=await LayerFilesStore.open(bus.js, settings.nats_replicas),
         )
-    return IndexerApp(IndexerHandlers(bus, writer, components, repositories), deep)
+    return IndexerApp(IndexerHandlers(bus, writer, model_versions, repositories), deep)
 
 
 def register(bus: Bus, app: IndexerApp, *, workers: int) -> None:

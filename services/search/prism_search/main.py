@@ -12,7 +12,7 @@ from prism_catalog.layers import Layers
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.scip_indexes import ScipIndexes
 from prism_contracts import names
-from prism_contracts.records import Component, Layer, Repository
+from prism_contracts.records import Layer, ModelVersion, Repository
 from prism_contracts.rpc.common import RECEIPT
 from prism_contracts.rpc.files import (
     COVERAGE,
@@ -164,7 +164,10 @@ def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
 
 
 async def open_answers(
-    bus: Bus, repositories: RepositoryCatalog, components: WatchedRecords[Component], settings: SearchSettings
+    bus: Bus,
+    repositories: RepositoryCatalog,
+    model_versions: WatchedRecords[ModelVersion],
+    settings: SearchSettings,
 ) -> Answers | None:
     """Opens the cache of answers; None if the settings disable it."""
     if not settings.answers_enabled:
@@ -174,7 +177,7 @@ async def open_answers(
     )
     return Answers(
         repositories,
-        components,
+        model_versions,
         bucket,
         AnswerMetrics(REGISTRY),
         bytes_max=settings.answers_kept_bytes_max,
@@ -194,16 +197,16 @@ async def serve() -> None:
     async def start() -> None:
         await bus.connect()
         records = await bus.follow(names.KV_REPOSITORIES, Repository)
-        components = await bus.follow(names.KV_COMPONENTS, Component)
+        model_versions = await bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
         embedding = QueryEmbedding(
-            model, bus, components, settings.embed_timeout_s, deep=settings.deep_enabled
+            model, bus, model_versions, settings.embed_timeout_s, deep=settings.deep_enabled
         )
         layers = Layers(
             await bus.follow(names.KV_LAYERS, Layer),
             await LayerFilesStore.open(bus.js, settings.nats_replicas),
         )
         repositories = RepositoryCatalog(records, layers, reader)
-        answers = await open_answers(bus, repositories, components, settings)
+        answers = await open_answers(bus, repositories, model_versions, settings)
         occurrences = OccurrenceReader(await ScipIndexes.open(bus))
         histories = await HistoryStore.open(bus.js, settings.nats_replicas)
         handlers = make_handlers(

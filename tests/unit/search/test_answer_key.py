@@ -60,5 +60,5 @@ def test_whatever_may_change_an_answer_changes_its_key(asked):
 def test_all_code_that_decides_what_an_answer_says_is_in_its_key():
     loaded = "import sys, prism_search.handlers.search; print(*{m.split('.')[0] for m in sys.modules if m.startswith('prism_')})"
     found = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
-    # The model tells its own version, see COMPONENT_FAST_MODEL.
+    # The record of the model has its version, see FAST_MODEL_KEY.
     assert set(found.stdout.split()) - {"prism_model"} == set(PACKAGES)

@@ -1,4 +1,4 @@
-"""Repositories, jobs and component versions: ingest's records in JetStream."""
+"""Repositories, jobs and model versions: ingest's records in JetStream."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -11,17 +11,17 @@ from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, repo_id
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
 from prism_contracts.records import (
-    COMPONENT_CHUNKER,
-    COMPONENT_FAST_MODEL,
+    CHUNKER_KEY,
+    FAST_MODEL_KEY,
     INSTALLATION,
     UPLOAD,
-    Component,
     Indexed,
     Installation,
     Job,
     JobState,
     Layer,
     LayerState,
+    ModelVersion,
     Repository,
     layer_key,
     repository_key,
@@ -56,13 +56,13 @@ class Ledger:
         repositories: Records[Repository],
         layers: Records[Layer],
         jobs: Records[Job],
-        components: Records[Component],
+        model_versions: Records[ModelVersion],
         job_key: bytes,
     ) -> None:
         self.repositories = repositories
         self.layers = layers
         self.jobs = jobs
-        self._components = components
+        self._model_versions = model_versions
         self.job_key = job_key
 
     @classmethod
@@ -71,12 +71,12 @@ class Ledger:
         repositories = await open_bucket(js, names.KV_REPOSITORIES, replicas=replicas)
         layers = await open_bucket(js, names.KV_LAYERS, replicas=replicas)
         jobs = await open_bucket(js, names.KV_JOBS, ttl_s=names.JOBS_MAX_AGE_S, replicas=replicas)
-        components = await open_bucket(js, names.KV_COMPONENTS, replicas=replicas)
+        model_versions = await open_bucket(js, names.KV_MODEL_VERSIONS, replicas=replicas)
         return cls(
             Records(repositories, Repository),
             Records(layers, Layer),
             Records(jobs, Job),
-            Records(components, Component),
+            Records(model_versions, ModelVersion),
             await _job_key(js, replicas),
         )
 
@@ -85,8 +85,8 @@ class Ledger:
 
         Raises UNAVAILABLE until both services have published theirs.
         """
-        chunker = await self._components.get(COMPONENT_CHUNKER)
-        model = await self._components.get(COMPONENT_FAST_MODEL)
+        chunker = await self._model_versions.get(CHUNKER_KEY)
+        model = await self._model_versions.get(FAST_MODEL_KEY)
         if chunker is None or model is None:
             raise PrismError(
                 ErrorCode.UNAVAILABLE,

@@ -24,10 +24,10 @@ from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts import names
 from prism_contracts.errors import reason_of
 from prism_contracts.records import (
-    COMPONENT_CHUNKER,
-    COMPONENT_DEEP_MODEL,
-    COMPONENT_FAST_MODEL,
-    Component,
+    CHUNKER_KEY,
+    DEEP_MODEL_KEY,
+    FAST_MODEL_KEY,
+    ModelVersion,
 )
 from prism_contracts.rpc.search import SearchAnswer
 from prism_runtime.records import WatchedRecords
@@ -39,7 +39,7 @@ from prism_search.core.retrieval.context import SearchContext
 WAIT_S = 0.1
 REST_S = 5.0
 PUTS_MAX = 16
-MODELS = (COMPONENT_CHUNKER, COMPONENT_FAST_MODEL, COMPONENT_DEEP_MODEL)
+MODELS = (CHUNKER_KEY, FAST_MODEL_KEY, DEEP_MODEL_KEY)
 # The packages whose code determines answers.
 PACKAGES = (
     "prism_catalog",
@@ -76,14 +76,14 @@ class Answers:
     def __init__(
         self,
         repositories: RepositoryCatalog,
-        components: WatchedRecords[Component],
+        model_versions: WatchedRecords[ModelVersion],
         bucket: KeyValue,
         metrics: AnswerMetrics,
         *,
         bytes_max: int,
     ) -> None:
         self._repositories = repositories
-        self._components = components
+        self._model_versions = model_versions
         self._bucket = bucket
         self._metrics = metrics
         self._cache: WeightedCache[str, bytes] = WeightedCache(bytes_max)
@@ -134,8 +134,8 @@ class Answers:
         return answer, self._metrics.memory if known else self._metrics.shared
 
     def _key(self, context: SearchContext) -> str:
-        components = (self._components.get(name) for name in MODELS)
-        models = (component.version if component else "" for component in components)
+        known = (self._model_versions.get(key) for key in MODELS)
+        models = (model.version if model else "" for model in known)
         return answer_key(context.request, context.query, context.target.state, (self._code, *models))
 
     async def _read(self, key: str) -> bytes | None:

@@ -7,7 +7,7 @@ import logging
 from typing import Protocol
 
 from prism_contracts.errors import PrismError
-from prism_contracts.records import COMPONENT_DEEP_MODEL, COMPONENT_FAST_MODEL, Component
+from prism_contracts.records import DEEP_MODEL_KEY, FAST_MODEL_KEY, ModelVersion
 from prism_contracts.rpc.search import EMBED_DEEP_QUERY, EmbedQueryRequest
 from prism_model.static_model import Matrix
 from prism_runtime.bus import Bus
@@ -35,25 +35,25 @@ class QueryEmbedding:
         self,
         model: QueryModel,
         bus: Bus,
-        components: WatchedRecords[Component],
+        model_versions: WatchedRecords[ModelVersion],
         deep_timeout_s: float,
         *,
         deep: bool,
     ) -> None:
         self._model = model
         self._bus = bus
-        self._components = components
+        self._model_versions = model_versions
         self._deep_timeout_s = deep_timeout_s
         self._deep = deep
 
     def deep_model(self) -> str:
         """Returns the deep model that runs; empty if none does, or if deep search is disabled."""
-        model = self._components.get(COMPONENT_DEEP_MODEL) if self._deep else None
+        model = self._model_versions.get(DEEP_MODEL_KEY) if self._deep else None
         return model.version if model else ""
 
     def fast(self, text: str) -> Vector | None:
         """Returns the vector of the fast model; None if the index was built with another model."""
-        indexing = self._components.get(COMPONENT_FAST_MODEL)
+        indexing = self._model_versions.get(FAST_MODEL_KEY)
         if indexing and indexing.version != self._model.fingerprint:
             log.warning(
                 "answering without vectors: the index has model %s, this process has %s",
