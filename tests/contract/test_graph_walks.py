@@ -88,8 +88,8 @@ async def test_every_traversal_names_the_commit_of_the_graph(ask):
 async def test_no_callers_is_confirmed_by_the_text(ask):
     reply = await ask(*calls("tax"))
     assert reply.total == 0
-    assert reply.in_text.unexplained == 1  # in a string, and called by that
-    assert [line.file_path for line in reply.in_text.unexplained_lines] == ["parcels/plans.py"]
+    assert reply.in_text.mentions == 1  # in a string, and called by that
+    assert [line.file_path for line in reply.in_text.mention_lines] == ["parcels/plans.py"]
     assert (await ask(*calls("rate"))).in_text is None
 
 

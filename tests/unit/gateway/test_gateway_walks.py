@@ -78,10 +78,10 @@ def test_a_tree_is_drawn_with_indented_branches() -> None:
     answer = walks.call_hierarchy(calls(*TREE, total=2, next_cursor="c"), 4_000)
     assert answer.text.split("\n")[:-2] == [
         "callers of depot.py:12 Depot.ship",
-        "  van.py:30 load [calls, import, lines 33, 41 and 5 more]",
-        "    depot.py:12 Depot.ship [calls, import, line 13] (recursion)",
+        "  van.py:30 load [calls at 33, 41 and 5 more]",
+        "    depot.py:12 Depot.ship [calls at 13] (recursion)",
         "    … and 2 more: ask about load",
-        "? main.py:1 (top level) [calls, name, line 5]",
+        "? main.py:1 (top level) [calls at 5]",
         "direct callers: 2, shown 2.",
     ]
     assert "graph of bbbbbbbbbb" in answer.text
@@ -93,6 +93,12 @@ def test_cut_branches_are_counted_at_their_parent() -> None:
     answer = walks.call_hierarchy(calls(*TREE, total=2), 100)
     assert [branch.get("left_out", 0) for branch in answer.structured["branches"]] == [3, 0]
     assert answer.structured["truncated"]
+
+
+def test_a_node_shows_the_range_of_its_symbol() -> None:
+    ranged = LOAD.model_copy(update={"start_line": 28, "end_line": 44})
+    branch = TreeBranch(node=ranged, via=edge(33), depth=1)
+    assert "van.py:28-44 load [calls at 33]" in walks.call_hierarchy(calls(branches=(branch,)), 4_000).text
 
 
 def test_branches_fit_into_the_budget_from_the_top() -> None:
@@ -112,6 +118,7 @@ def reconciliation(**counts: int) -> Reconciliation:
         (reconciliation(text_lines=1), "The text confirms it"),
         (reconciliation(text_lines=3, unexplained=2), "The text does not confirm it"),
         (reconciliation(candidates=1), "The text does not confirm it"),
+        (reconciliation(text_lines=2, mentions=2), "No line of code uses it, but 2 name it"),
         (reconciliation(files_left_out=1), "The text does not confirm it"),
         (None, "Not checked against the text"),
     ],
@@ -126,7 +133,7 @@ def test_paths_list_edges_and_misses_what_was_searched() -> None:
     path = GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),))
     search = PathSearch(forward=True, edges="calls", candidates=True, visited=7, found=0)
     reply = FindPathReply(source=(LOAD,), target=(SHIP,), paths=(path,), searches=(search,), receipt=RECEIPT)
-    assert "? → depot.py:12 Depot.ship [calls, name, line 33]" in walks.find_path(reply, 4_000).text
+    assert "? → depot.py:12 Depot.ship [calls at 33]" in walks.find_path(reply, 4_000).text
     backward = reply.model_copy(update={"paths": (), "backward": (path,)})
     text = walks.find_path(backward, 4_000).text
     assert "source to target over calls, with candidates: only 7 nodes reach the end" in text
@@ -172,8 +179,8 @@ def test_dependencies_mark_candidates_and_count_omissions() -> None:
     assert walks.dependencies(reply).text.split("\n")[:-1] == [
         "dependencies of main.py",
         "uses (3 files):",
-        "  depot.py [imports, import, line 1]: Depot",
-        "? van.py [calls, name, line 2]",
+        "  depot.py [imports at 1]: Depot",
+        "? van.py [calls at 2]",
         "  hub.py (depth 2, through depot.py)",
         "used by (0 files, 4 more over candidates only (include_candidates)):",
         "external modules (3): decimal (2 files) … and 2 more",
@@ -205,7 +212,7 @@ def test_impact_lists_files_symbols_and_tests() -> None:
         "changed (1):",
         "  depot.py:12 Depot.ship public signature, used by 1",
         "affected within 3 uses (5):",
-        "? 1 van.py:30 load [calls, name, line 33] Depot.ship",
+        "? 1 van.py:30 load [calls at 33] Depot.ship",
         "tests within 6 uses: none in the graph; find_references searches the text.",
         "2 affected over resolved edges, 3 over candidates (?).",
         "most affected: van.py 5",

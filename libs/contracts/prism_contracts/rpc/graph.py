@@ -28,10 +28,15 @@ PATH_DEPTH_MAX = 12
 
 
 class GraphNode(Message):
-    """A symbol, or the top level of a file (`symbol` is empty). `line` is the line of its name."""
+    """A symbol, or the top level of a file (`symbol` is empty). `line` is the line of its name.
+
+    `start_line` and `end_line` are the range of the symbol, 0 for a top level.
+    """
 
     file_path: str
     line: int
+    start_line: int = 0
+    end_line: int = 0
     symbol: str = ""
     kind: SymbolKind | None = None
     test: bool = False

@@ -22,6 +22,8 @@ def render_node(graph: Graph, node: int) -> GraphNode:
     return GraphNode(
         file_path=path,
         line=int(symbols.name_line[node]),
+        start_line=int(symbols.start_line[node]),
+        end_line=int(symbols.end_line[node]),
         symbol=graph.strings[symbols.qualified_name[node]],
         kind=SYMBOL_KINDS[symbols.kind[node]],
         test=test,

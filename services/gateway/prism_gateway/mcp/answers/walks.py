@@ -279,10 +279,12 @@ def _text_line(told: Reconciliation | None) -> str:
     if told is None:
         return "Not checked against the text: find_references does that."
     if not (told.resolved or told.candidates or told.unexplained or told.files_left_out):
+        if told.mentions:
+            return f"No line of code uses it, but {told.mentions} name it in comments or strings. See find_references."
         return "The text confirms it: no line with the name uses this symbol."
     return (
         f"The text does not confirm it: {told.resolved} resolved and {told.candidates} candidate references, "
-        f"{told.unexplained} other lines with the name. See find_references."
+        f"{told.unexplained} other lines of code with the name. See find_references."
     )
 
 
@@ -351,13 +353,13 @@ def _nodes_line(nodes: Sequence[GraphNode]) -> str:
 
 
 def _place(node: GraphNode) -> str:
-    return f"{node.file_path}:{node.line} {node.symbol or '(top level)'}"
+    lines = f"{node.start_line}-{node.end_line}" if node.end_line else f"{node.line}"
+    return f"{node.file_path}:{lines} {node.symbol or '(top level)'}"
 
 
 def _edge(edge: GraphEdge) -> str:
     more = f" and {edge.total_lines - len(edge.lines)} more" if edge.total_lines > len(edge.lines) else ""
-    lines = f"{'line' if edge.total_lines == 1 else 'lines'} {', '.join(map(str, edge.lines))}{more}"
-    return f"[{edge.edge.value}, {edge.strategy.value}, {lines}]"
+    return f"[{edge.edge.value} at {', '.join(map(str, edge.lines))}{more}]"
 
 
 def _mark(status: EdgeStatus) -> str:
