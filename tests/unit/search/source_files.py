@@ -1,4 +1,4 @@
-"""Files as search reads them, made by the chunker's own parser."""
+"""Builds files as search reads them, with the chunker's own parser."""
 
 from prism_chunker.core import chunk_file
 from prism_resolver.facts import FileFacts

@@ -1,4 +1,4 @@
-"""Keys of answers."""
+"""Tests the cache keys of answers."""
 
 import subprocess
 import sys
@@ -15,12 +15,12 @@ ASKED = {"tenant": "acme", "repo": "acme/parcel-tracker", "query": "next stop", 
 STATE = ("a.2.3", "b.6.7")
 
 
-def key(*, state=STATE, made_by=("code", "model"), **asked: object) -> str:
+def key(*, state=STATE, versions=("code", "model"), **asked: object) -> str:
     request = SearchRequest(**(ASKED | asked))
-    return answer_key(request, parse_query(request.query), state, made_by)
+    return answer_key(request, parse_query(request.query), state, versions)
 
 
-def test_a_key_begins_with_the_tenant_and_is_one_of_a_bucket():
+def test_key_is_tenant_and_digest():
     tenant, _, digest = key().partition(".")
     assert (tenant, len(digest), set(digest) <= set("0123456789abcdef")) == ("acme", 64, True)
 
@@ -29,7 +29,7 @@ def test_a_key_begins_with_the_tenant_and_is_one_of_a_bucket():
     "asked",
     [{"query": " next\n stop "}, {"repo": "ACME/Parcel-Tracker"}, {"language": "Python"}, {"ref": "main"}],
 )
-def test_what_changes_no_answer_changes_no_key(asked):
+def test_equivalent_requests_have_one_key(asked):
     assert key(**asked) == key()
 
 
@@ -49,15 +49,15 @@ def test_what_changes_no_answer_changes_no_key(asked):
         {"state": (*STATE, "acme.a.topic.7")},
         {"state": ("a.6.7", "b.2.3")},
         {"state": ("a.2.3b.6.7",)},
-        {"made_by": ("code", "other")},
-        {"made_by": ("code",)},
+        {"versions": ("code", "other")},
+        {"versions": ("code",)},
     ],
 )
-def test_whatever_may_change_an_answer_changes_its_key(asked):
+def test_key_differs_if_the_answer_may_differ(asked):
     assert key(**asked) != key()
 
 
-def test_all_code_that_decides_what_an_answer_says_is_in_its_key():
+def test_key_covers_all_packages_that_make_answers():
     loaded = "import sys, prism_search.handlers.search; print(*{m.split('.')[0] for m in sys.modules if m.startswith('prism_')})"
     found = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
     # The record of the model has its version, see FAST_MODEL_KEY.

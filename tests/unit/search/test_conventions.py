@@ -1,4 +1,4 @@
-"""How code is written, inferred from small repositories of our own as the chunker reads them."""
+"""Infers conventions from small repositories, parsed by the chunker."""
 
 import pytest
 from source_files import source
@@ -40,7 +40,7 @@ def lose_parcel(name):
 TEST = "import pytest\n\n\ndef test_find_parcel():\n    assert True\n"
 
 
-def told(files: list[SourceFile], paths=(), configured=()) -> dict[str, Convention]:
+def inferred(files: list[SourceFile], paths=(), configured=()) -> dict[str, Convention]:
     return {one.statement: one for one in infer(files, paths, configured)}
 
 
@@ -48,7 +48,7 @@ def told(files: list[SourceFile], paths=(), configured=()) -> dict[str, Conventi
 def python() -> dict[str, Convention]:
     files = [source(f"src/depot_{n}.py", MODULE.format(n=n)) for n in range(6)]
     files += [source(f"tests/test_depot_{n}.py", TEST, "t") for n in range(5)]
-    return told(files)
+    return inferred(files)
 
 
 @pytest.mark.parametrize(
@@ -73,53 +73,53 @@ def python() -> dict[str, Convention]:
         ("files are named in snake_case", (11, 11)),
     ],
 )
-def test_what_most_of_the_code_does_is_told_with_its_share(python, statement, share) -> None:
+def test_majority_is_reported_with_its_counts(python, statement, share) -> None:
     assert (python[statement].count, python[statement].total) == share
 
 
-def test_examples_are_of_different_files_and_say_where(python) -> None:
+def test_examples_are_from_different_files(python) -> None:
     examples = python["functions are snake_case"].examples
     assert [(one.file_path, one.line) for one in examples] == [(f"src/depot_{n}.py", 14) for n in range(3)]
 
 
-def test_without_a_majority_nothing_is_told(python) -> None:
+def test_no_convention_without_a_majority(python) -> None:
     assert not [
         statement for statement in python if "result type" in statement
     ]  # every second function has one
 
 
-def test_of_few_things_nothing_is_told() -> None:
+def test_no_convention_from_few_things() -> None:
     files = [source(f"{n}.py", f"def find_it_{n}(): ...\n") for n in range(4)]
-    assert "functions are snake_case" not in told(files)
+    assert "functions are snake_case" not in inferred(files)
 
 
-def test_capitals_mean_exported_in_go() -> None:
+def test_go_names_are_grouped_by_export() -> None:
     text = "package parcels\n\nfunc FindParcel{n}() {{}}\nfunc loseParcel{n}() {{}}\n"
-    found = told([source(f"parcel{n}.go", text.format(n=n)) for n in range(6)])
+    found = inferred([source(f"parcel{n}.go", text.format(n=n)) for n in range(6)])
     assert found["exported functions are PascalCase"].count == 6
     assert found["unexported functions are camelCase"].count == 6
 
 
-def test_members_of_enums_are_no_constants() -> None:
+def test_enum_members_are_not_constants() -> None:
     text = "enum Zone{n} {{ FarAway, VeryNear }}\nconst MAX_ZONES: u8 = {n};\n"
-    found = told([source(f"src/zone{n}.rs", text.format(n=n)) for n in range(6)])
+    found = inferred([source(f"src/zone{n}.rs", text.format(n=n)) for n in range(6)])
     assert found["enum members are PascalCase"].count == 12
     assert found["constants are UPPER_CASE"].count == 6
 
 
 def test_a_library_does_not_log_with_itself() -> None:
     files = [source(f"{n}.py", "import structlog\n", repo="structlog") for n in range(5)]
-    assert "logs with structlog" not in told(files)
+    assert "logs with structlog" not in inferred(files)
 
 
-def test_tests_may_lie_beside_the_code() -> None:
+def test_tests_may_be_next_to_the_code() -> None:
     files = [source(f"depot{n}/scale_test.go", "package depot\n", "t") for n in range(4)]
-    found = told(files)
+    found = inferred(files)
     assert found["tests are next to the code"].count == 4
     assert found["test files are named *_test.go"].count == 4
 
 
-def test_tools_and_commands_are_told_by_name() -> None:
+def test_tools_and_commands_are_listed_by_name() -> None:
     configured = [
         (path, chunk_file(path, text).symbols)
         for path, text in (
@@ -128,7 +128,7 @@ def test_tools_and_commands_are_told_by_name() -> None:
             ("pyproject.toml", "[tool.ruff]\nline-length = 100\n"),
         )
     ]
-    found = told([], [".editorconfig", "deep/down/below/.eslintrc.json"], configured)
+    found = inferred([], [".editorconfig", "deep/down/below/.eslintrc.json"], configured)
     assert "configured: editorconfig, ruff" in found
     assert "make (Makefile): test, all" in found
     assert "npm run (package.json): build, lint:all" in found
@@ -136,7 +136,7 @@ def test_tools_and_commands_are_told_by_name() -> None:
     assert not is_configured("web/deep/package.json")
 
 
-def test_the_languages_of_most_files_are_told() -> None:
+def test_rare_languages_are_left_out() -> None:
     files = [source(f"{n}.py", "") for n in range(30)] + [source(f"{n}.go", "package p\n") for n in range(4)]
     files.append(source("a.rs", ""))
     assert languages_of(files) == ["python", "go"]
@@ -157,5 +157,5 @@ def test_the_languages_of_most_files_are_told() -> None:
         ("_", ""),
     ],
 )
-def test_a_name_has_a_style_or_tells_none(name, style) -> None:
+def test_single_words_have_no_style(name, style) -> None:
     assert style_of(name) == style

@@ -1,4 +1,4 @@
-"""Lines cut out of the chunks that hold them, for every way to cut a text into chunks of whole lines."""
+"""Cuts excerpts from chunks, for every way to split a text into chunks of whole lines."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ SCOPE = Scope(tenant="t", repos=(REPO,), layer="base")
 
 
 class Chunks:
-    """The reader's `points`, from memory."""
+    """A reader with points in memory."""
 
     def __init__(self, texts: list[str]) -> None:
         self.texts = {chunk_id(FILE, "g", ordinal): text for ordinal, text in enumerate(texts)}
@@ -26,7 +26,7 @@ class Chunks:
 
 
 def starts_of(texts: list[str]) -> str:
-    """First lines of chunks."""
+    """Returns the first lines of chunks, as the `starts` field has them."""
     line, found = 1, []
     for text in texts:
         found.append(line)
@@ -39,21 +39,21 @@ def starts_of(texts: list[str]) -> str:
     st.integers(1, 12),
     st.integers(0, 6),
 )
-async def test_any_lines_of_any_chunks_are_those_of_the_text(texts, first, more):
+async def test_excerpts_equal_the_lines_of_the_text(texts, first, more):
     excerpt = Excerpt(FILE, "g", starts_of(texts), first, first + more)
     assert await read_excerpts(Chunks(texts), SCOPE, [excerpt]) == [
         "\n".join("".join(texts).split("\n")[first - 1 : first + more])
     ]
 
 
-async def test_no_chunk_but_those_of_the_lines_is_read():
+async def test_only_chunks_of_the_excerpt_are_read():
     chunks = Chunks([f"{number}\n" for number in range(100)])
     starts = starts_of(list(chunks.texts.values()))
     assert await read_excerpts(chunks, SCOPE, [Excerpt(FILE, "g", starts, 50, 51)]) == ["49\n50"]
     assert chunks.read == 2
 
 
-async def test_of_a_file_that_was_replaced_there_is_nothing_and_of_the_others_there_is():
+async def test_replaced_files_have_no_excerpt():
     chunks = Chunks(["a\n", "b\n"])
     gone, there = Excerpt(FILE, "old", "1 2", 1, 2), Excerpt(FILE, "g", "1 2", 2, 2)
     assert await read_excerpts(chunks, SCOPE, [gone, there]) == [None, "b"]

@@ -1,4 +1,4 @@
-"""Whether something exists already."""
+"""Tests the verdict whether code for an intent exists already."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def code(key: str, text: str, flags: str = "", near=()) -> CodeFile:
         ("parse()", "parse", set()),
     ],
 )
-def test_a_signature_is_its_name_and_its_parameters(text, name, parameters) -> None:
+def test_signature_is_read_as_name_and_parameters(text, name, parameters) -> None:
     intent = read_intent(text)
     assert intent.words.split()[0] == name
     assert intent.parameters == parameters
@@ -63,24 +63,24 @@ def test_a_signature_is_its_name_and_its_parameters(text, name, parameters) -> N
         "a parcel is weighed by weigh()",
     ],
 )
-def test_words_stay_as_they_are(text) -> None:
+def test_words_are_not_read_as_a_signature(text) -> None:
     assert read_intent(text) == PlannedCode(text, frozenset())
 
 
-def test_what_is_told_by_name_and_docstring_is_likely() -> None:
+def test_matching_name_and_docstring_are_likely() -> None:
     (best, *_) = asked("parse the header of a label", [code("labels", LABELS, near=[(4, 6, 0.6)])])
     assert (best.symbol.name, best.verdict) == ("parse_label_header", Verdict.LIKELY)
     assert best.reasons == ("name: header, label, pars", "similar meaning (0.60)")
 
 
-def test_what_tells_a_part_of_the_intent_only_is_maybe_however_near_it_is() -> None:
+def test_partial_match_is_maybe_even_if_near() -> None:
     files = [code("labels", LABELS, near=[(4, 6, 0.9)])]
     (best, *_) = asked("parse label header quickly backwards", files)
     assert (best.symbol.name, best.verdict) == ("parse_label_header", Verdict.MAYBE)
     assert best.score > 0.6
 
 
-def test_parameters_that_are_shared_are_a_reason() -> None:
+def test_shared_parameters_are_a_reason() -> None:
     (best, *_) = asked("def parse_label_header(text, separator)", [code("labels", LABELS)])
     assert "parameters: separator, text" in best.reasons
 
@@ -89,7 +89,7 @@ def test_nearness_alone_is_no_evidence() -> None:
     assert asked("weigh elephants", [code("labels", LABELS, near=[(1, 20, 0.9)])]) == []
 
 
-def test_where_nothing_is_good_enough_the_nearest_come_without_a_verdict() -> None:
+def test_weak_matches_have_no_verdict() -> None:
     found = asked("print invoices for elephants in three colours", [code("labels", LABELS)])
     assert [(one.symbol.name, one.verdict) for one in found] == [("print_label", Verdict.NONE)]
 
@@ -121,17 +121,17 @@ def _tidy(x):
         "ask the clerk for the key of the room",
     ],
 )
-def test_what_sentences_of_docstring_and_comments_say_in_full_is_likely(intent) -> None:
+def test_fully_matching_sentences_are_likely(intent) -> None:
     best = asked(intent, [code("shelf", SHELF)])[0]
     assert (best.symbol.name, best.verdict) == ("store_parcel", Verdict.LIKELY)
 
 
-def test_a_part_of_what_a_long_sentence_says_is_less() -> None:
+def test_part_of_a_long_sentence_is_no_verdict() -> None:
     (best, *_) = asked("find the shelf with fewest books of poems", [code("shelf", SHELF)])
     assert (best.symbol.name, best.verdict) == ("store_parcel", Verdict.NONE)
 
 
-def test_code_that_uses_what_is_asked_for_does_not_say_it() -> None:
+def test_code_that_only_uses_the_intent_is_no_match() -> None:
     using = "def close_shop(shop):\n    sweep_floor_of_shop(shop)\n    return sweep(floor=shop)\n"
     assert all(one.verdict is Verdict.NONE for one in asked("sweep the floor", [code("shop", using)]))
 
@@ -139,28 +139,28 @@ def test_code_that_uses_what_is_asked_for_does_not_say_it() -> None:
 @pytest.mark.parametrize(
     ("flags", "verdict"), [("", Verdict.LIKELY), ("t", Verdict.MAYBE), ("g", Verdict.MAYBE)]
 )
-def test_where_a_docstring_says_it_private_code_is_likely_and_tests_are_maybe(flags, verdict) -> None:
+def test_docstring_match_is_likely_except_in_tests(flags, verdict) -> None:
     best = asked("sort parcels by weight and size", [code("shelf", SHELF, flags)])[0]
     assert (best.symbol.name, best.verdict) == ("_tidy", verdict)
     assert "docstring or signature: parcel, size, sort, weight" in best.reasons
 
 
 @pytest.mark.parametrize("flags", ["t", "g", "v"])
-def test_code_comes_before_the_same_in_tests_and_generated_files(flags) -> None:
+def test_code_ranks_above_tests_and_generated_files(flags) -> None:
     files = [code("a", LABELS, flags), code("b", LABELS)]
     assert asked("parse label header", files)[0].key == "b"
 
 
-def test_what_is_exported_comes_before_what_is_not() -> None:
+def test_exported_symbols_rank_above_private_ones() -> None:
     text = "def _weigh_parcel(p): ...\n"
     files = [code("a", text), code("b", text.replace("_weigh", "weigh"))]
     assert [one.symbol.name for one in asked("weigh parcel", files)] == ["weigh_parcel", "_weigh_parcel"]
 
 
-def test_values_are_no_helpers_and_each_name_comes_once() -> None:
+def test_values_are_left_out_and_names_listed_once() -> None:
     found = asked("parse label header", [code("a", LABELS), code("b", LABELS)])
     assert [one.symbol.name for one in found] == ["parse_label_header", "_parse_label_footer"]
 
 
-def test_no_more_than_asked_for() -> None:
+def test_limit_is_respected() -> None:
     assert len(asked("parse label header", [code("a", LABELS)], limit=1)) == 1

@@ -20,7 +20,7 @@ def target(next_version: int, served: int, active_job: str = "", tenant: str = "
 
 
 class FakeReader:
-    """Holds files of a generation that the test changes, and counts what is asked for."""
+    """Returns files of a generation that the test changes, and records the requests."""
 
     def __init__(self) -> None:
         self.generation = "g1"
@@ -56,7 +56,7 @@ async def test_a_file_is_read_once_while_its_repository_is_quiet():
     assert reader.asked == [["f"]]
 
 
-async def test_after_an_import_what_it_wrote_is_read_again_and_nothing_else():
+async def test_only_files_that_an_import_wrote_are_read_again():
     reader = FakeReader()
     facts = Facts(reader)
     await facts.files(target(2, 1), ["f", "other"])
@@ -65,11 +65,11 @@ async def test_after_an_import_what_it_wrote_is_read_again_and_nothing_else():
     assert (found["f"].generation, found["other"].generation) == ("g2", "g1")
     await facts.files(target(5, 4), ["f", "other"])
     assert reader.asked == [["f", "other"], ["f"]]
-    # What was there has at most the version of the import before the next.
+    # Files that were known have at most the version before the next import.
     assert reader.newer_than == [1]
 
 
-async def test_during_an_import_and_after_one_that_was_given_up_nothing_is_believed():
+async def test_nothing_is_cached_unless_the_last_import_succeeded():
     reader = FakeReader()
     facts = Facts(reader)
     await facts.files(target(2, 1), ["f"])
@@ -81,7 +81,7 @@ async def test_during_an_import_and_after_one_that_was_given_up_nothing_is_belie
     assert reader.newer_than == [1]
 
 
-async def test_what_was_read_before_an_import_and_comes_after_it_is_not_kept():
+async def test_read_that_an_import_overtook_is_not_cached():
     reader = FakeReader()
     facts = Facts(reader)
 
@@ -94,27 +94,27 @@ async def test_what_was_read_before_an_import_and_comes_after_it_is_not_kept():
     assert (await facts.files(target(3, 2), ["f"]))["f"].generation == "g2"
 
 
-async def test_an_import_of_one_tenant_says_nothing_of_another_who_has_a_repository_of_the_same_name():
+async def test_imports_are_tracked_per_tenant():
     reader = FakeReader()
     facts = Facts(reader)
     await facts.files(target(2, 1), ["f"])
-    await facts.files(target(3, 2, tenant="u"), ["of u"])
+    await facts.files(target(3, 2, tenant="u"), ["file of u"])
     reader.generation, reader.changed = "g2", ["f"]
     assert (await facts.files(target(3, 2), ["f"]))["f"].generation == "g2"
     assert reader.newer_than == [1]
 
 
-async def test_what_is_read_ahead_of_one_tenant_is_not_taken_for_that_of_another():
+async def test_read_ahead_is_tracked_per_tenant():
     reader = FakeReader()
     facts = Facts(reader)
     reader.changed = ["f"]
     await facts.read_ahead(target(2, 1))
-    reader.changed = ["of u"]
+    reader.changed = ["file of u"]
     await facts.read_ahead(target(2, 1, tenant="u"))
-    assert reader.asked == [["f"], ["of u"]]
+    assert reader.asked == [["f"], ["file of u"]]
 
 
-async def test_what_is_forgotten_is_read_again():
+async def test_evicted_files_are_read_again():
     reader = FakeReader()
     facts = Facts(reader)
     await facts.files(target(2, 1), ["f"])
@@ -123,7 +123,7 @@ async def test_what_is_forgotten_is_read_again():
     assert len(reader.asked) == 2
 
 
-async def test_of_what_is_read_ahead_nothing_is_read_again():
+async def test_files_read_ahead_are_not_read_again():
     reader = FakeReader()
     facts = Facts(reader)
     reader.changed = [f"f{number}" for number in range(AHEAD_FILES + 1)]
@@ -142,7 +142,7 @@ async def test_nothing_is_read_ahead_during_an_import():
     assert not reader.asked
 
 
-async def test_reading_ahead_ends_where_it_would_drive_out_what_is_kept(monkeypatch):
+async def test_read_ahead_stops_before_it_would_evict(monkeypatch):
     monkeypatch.setattr(facts_module, "OUTLINE_CHARS_MAX", AHEAD_ROOM_CHARS_MIN + AHEAD_FILES - 1)
     reader = FakeReader()
     reader.changed = [f"f{number}" for number in range(2 * AHEAD_FILES)]
@@ -152,7 +152,7 @@ async def test_reading_ahead_ends_where_it_would_drive_out_what_is_kept(monkeypa
     assert (reader.scans, reader.asked) == (1, [reader.changed[:AHEAD_FILES]])
 
 
-async def test_what_an_import_overtook_is_read_ahead_once_more():
+async def test_read_ahead_repeats_after_an_import():
     reader = FakeReader()
     facts = Facts(reader)
     reader.changed = [f"f{number}" for number in range(2 * AHEAD_FILES)]

@@ -1,4 +1,4 @@
-"""Pages of hits and what stands around them."""
+"""Tests pages of hits, their cursors and the context of their files."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def at_cursor(**changes: object) -> SearchRequest:
     return ASKED.model_copy(update={"cursor": CURSOR, **changes})
 
 
-def test_a_page_begins_where_the_one_before_ended() -> None:
+def test_page_begins_where_the_previous_one_ended() -> None:
     assert read(ASKED) == HitPage(0, 10)
     assert read(at_cursor()) == HitPage(10, 20)
 
@@ -33,13 +33,13 @@ def test_a_page_begins_where_the_one_before_ended() -> None:
 @pytest.mark.parametrize(
     "changes", [{"limit": 3}, {"detail": Detail.COMPACT}, {"include_file_context": True}, {"explain": True}]
 )
-def test_a_page_may_show_more_or_less(changes) -> None:
+def test_cursor_allows_other_limit_and_detail(changes) -> None:
     assert read(at_cursor(**changes)).begin == 10
 
 
 @pytest.mark.parametrize("changes", [{"query": " glaze\n"}, {"repo": "acme/kiln"}, {"ref": "main"}])
-def test_a_cursor_is_of_the_question_however_it_is_spelled(changes) -> None:
-    """Kept answers carry it to all spellings."""
+def test_cursor_allows_other_spellings(changes) -> None:
+    """Cached answers return the same cursor for all spellings."""
     assert read(at_cursor(**changes)).begin == 10
 
 
@@ -48,21 +48,21 @@ def test_a_cursor_is_of_the_question_however_it_is_spelled(changes) -> None:
     [{"query": "kiln"}, {"tenant": "other"}, {"language": "go"}, {"source_only": True},
      {"cursor": "forged"}],
 )  # fmt: skip
-def test_a_cursor_of_another_question_is_refused(changes) -> None:
+def test_cursor_of_another_question_is_refused(changes) -> None:
     with pytest.raises(PrismError) as caught:
         read(at_cursor(**changes))
     assert caught.value.code is ErrorCode.INVALID_CURSOR
 
 
 @pytest.mark.parametrize("state", [("r.7.8",), ("other.6.7",), (*STATE, "t.r.topic.7")])
-def test_a_cursor_of_another_index_is_refused_with_the_reason(state) -> None:
+def test_cursor_of_another_index_is_refused(state) -> None:
     with pytest.raises(PrismError, match="index has changed") as caught:
         read(at_cursor(), state)
     assert caught.value.code is ErrorCode.INVALID_CURSOR
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_a_file_context_names_types_and_functions_up_to_a_number(more) -> None:
+def test_file_context_lists_limited_definitions(more) -> None:
     packed = [f"F\tfunction\t{n}\t{n}\tf{n}" for n in range(1, DEFINITIONS_MAX + more + 1)]
     file = Candidate(
         "f", "r", "a.py", "g", lines=99, outline=Outline("\n".join([*packed, "V\tvariable\t1\t1\tv"]))

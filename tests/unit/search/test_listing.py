@@ -1,4 +1,4 @@
-"""Files that are listed at a layer, and what of them is kept."""
+"""Tests which files of a layer are listed, and what is cached."""
 
 import gc
 import weakref
@@ -33,7 +33,7 @@ def point(id_: str, path: str, version: int, status: str = "indexed") -> StoredP
 
 
 class FakeReader:
-    """Holds a file of the base and perhaps one of a layer, and counts how often the latter is asked for."""
+    """Has a file of the base, optionally files of a layer, and counts the reads of the latter."""
 
     def __init__(self) -> None:
         self.version = 1
@@ -53,7 +53,7 @@ async def paths(listing: Listing, target: Target) -> list[str]:
 
 
 @pytest.mark.parametrize("before", [[], [point(ID, "kiln.py", 7, "failed")]], ids=["missing", "failed"])
-async def test_a_file_of_a_layer_that_is_made_anew_is_listed(before):
+async def test_layer_file_is_listed_once_it_is_indexed(before):
     reader = FakeReader()
     listing = Listing(reader)
     reader.own = before
@@ -67,7 +67,7 @@ async def test_a_file_of_a_layer_that_is_made_anew_is_listed(before):
 @pytest.mark.parametrize(
     ("status", "listed"), [("indexed", ["glaze.py", "kiln.py"]), ("skipped", ["glaze.py"])]
 )
-async def test_what_a_layer_adds_is_read_once_though_the_base_moves(status, listed):
+async def test_settled_layer_files_are_read_once(status, listed):
     reader = FakeReader()
     listing = Listing(reader)
     reader.own = [point(ID, "kiln.py", 7, status)]
@@ -78,7 +78,7 @@ async def test_what_a_layer_adds_is_read_once_though_the_base_moves(status, list
     assert reader.asked == 1
 
 
-async def test_layers_nobody_asks_for_hold_no_older_base():
+async def test_unused_layers_hold_no_older_base():
     reader = FakeReader()
     listing = Listing(reader)
     older = weakref.ref((await listing.files(at_layer())).base)

@@ -16,10 +16,10 @@ KNOWN = ["README.md", "src/Depot/Route.java", "src/harbour/route.py", "src/depot
         ("src/depot/route_s.py", "src/depot/routes.py"),
     ],
 )
-def test_the_nearest_path_comes_first_whatever_its_case(asked, first):
+def test_nearest_path_comes_first_ignoring_case(asked, first):
     assert near_paths(asked, KNOWN)[0] == first
 
 
-def test_a_path_that_is_like_none_has_none_near_and_there_is_a_limit():
+def test_near_paths_are_similar_and_limited():
     assert near_paths("zzz", KNOWN) == []
     assert len(near_paths("route", [f"{n}/route.py" for n in range(9)])) == NEAR_MAX

@@ -33,7 +33,7 @@ def packed(*names: str) -> str:
 
 
 @given(st.lists(NAME, max_size=12), st.lists(WORD, min_size=1, max_size=6).map(" ".join))
-def test_every_name_that_is_like_a_word_of_the_question_starts_with_one_of_its_heads(names, text):
+def test_heads_find_every_name_like_a_word(names, text):
     outline = Outline(packed(*names))
     question = Question(parse_query(text), {})
     alike = {
@@ -50,11 +50,11 @@ def test_every_name_that_is_like_a_word_of_the_question_starts_with_one_of_its_h
     st.text(string.ascii_letters, min_size=1, max_size=6),
     st.sampled_from(["", "s", "ies", "es", "sses", "ing", "ed", "y", "e", "zing", "sing"]),
 )
-def test_the_head_of_a_word_is_that_of_its_stem(word, ending):
+def test_word_and_stem_have_the_same_head(word, ending):
     assert stem_head(word + ending) == head_code(stem((word + ending).lower())[:HEAD_CHARS])
 
 
-def test_the_found_definitions_are_in_the_order_of_the_file_and_each_comes_once():
+def test_found_definitions_are_distinct_and_in_order():
     outline = Outline(packed("get_user", "other", "user_getter"))
     names = [
         definition.name for definition in outline.touched(map(head_code, ("get", "use")), lambda _: True)
@@ -62,12 +62,12 @@ def test_the_found_definitions_are_in_the_order_of_the_file_and_each_comes_once(
     assert names == ["get_user", "user_getter"]
 
 
-def test_an_outline_of_nothing_finds_nothing():
+def test_empty_outline_finds_nothing():
     assert Outline("").touched({head_code("get")}, lambda _: True) == ()
     assert Outline("").definitions() == ()
 
 
-def test_a_name_is_defined_in_full_or_not_at_all():
+def test_only_whole_names_are_defined():
     outline = Outline("F\tfunction\t1\t2\tOuter.get_user\nT\tclass\t3\t9\tRoute")
     assert [name for name in ("get_user", "Route", "get", "user", "Outer") if outline.defines(name)] == [
         "get_user",
@@ -75,7 +75,7 @@ def test_a_name_is_defined_in_full_or_not_at_all():
     ]
 
 
-def test_kinds_are_told_from_names():
+def test_kinds_are_not_confused_with_names():
     outline = Outline("F\tfunction\t1\t2\tclass")
     assert outline.has_kind("function")
     assert not outline.has_kind("class")

@@ -24,7 +24,7 @@ def definition(name: str, group: str = "F", start: int = 1, end: int = 9) -> Out
     return OutlineEntry(group, "function", start, end, name)
 
 
-def test_the_definition_of_a_named_symbol_is_shown_first():
+def test_definition_of_a_named_symbol_is_shown_first():
     named = file(
         definitions=(definition("Other.find", start=1), definition("Store.find", start=20, end=30)),
         keyword_chunks=[chunk(9, 50, 60)],
@@ -37,7 +37,7 @@ def test_a_long_definition_is_cut():
     assert (found.start, found.end) == (5, 5 + RANGE_LINES_MAX - 1)
 
 
-def test_then_a_chunk_then_a_name_then_the_beginning():
+def test_fallbacks_are_chunk_then_name_then_beginning():
     question = ask("route parcels")
     by_words, by_vector = chunk(1, 10, 12, "a"), chunk(5, 20, 22, "b")
     name = definition("route_parcels", start=30, end=31)
@@ -57,7 +57,7 @@ def test_then_a_chunk_then_a_name_then_the_beginning():
     assert best_range(question, file(lines=3)) == Range(1, 3)
 
 
-def test_further_ranges_do_not_overlap_and_come_best_first():
+def test_further_ranges_are_disjoint_and_best_first():
     chunks = [chunk(1, 1, 5), chunk(3, 5, 9), chunk(2, 10, 12), chunk(4, 20, 22)]
     shown = [Range(22, 30)]
     assert [(r.start, r.end) for r in further_ranges(ask("x"), file(keyword_chunks=chunks), shown)] == [
@@ -66,7 +66,7 @@ def test_further_ranges_do_not_overlap_and_come_best_first():
     ]
 
 
-def test_the_chunk_that_is_near_by_words_and_by_vector_is_shown_before_the_best_of_one():
+def test_chunk_good_by_words_and_vector_beats_best_of_one():
     chunks = {
         "keyword_chunks": [chunk(9, 1, 20), chunk(8, 21, 40)],
         "vector_chunks": [chunk(0.8, 41, 60), chunk(0.7, 21, 40)],
@@ -74,7 +74,7 @@ def test_the_chunk_that_is_near_by_words_and_by_vector_is_shown_before_the_best_
     assert best_range(ask("route parcels"), file(**chunks)) == Range(21, 40)
 
 
-def test_the_chunk_that_defines_what_is_asked_for_is_shown_before_one_that_mentions_it():
+def test_defining_chunk_beats_mentioning_chunk():
     found = best_range(
         ask("how are parcels routed"),
         file(
@@ -85,7 +85,7 @@ def test_the_chunk_that_defines_what_is_asked_for_is_shown_before_one_that_menti
     assert found == Range(21, 40, "Depot.route_parcels", "function")
 
 
-def test_what_the_whole_file_is_about_does_not_tell_one_of_its_names():
+def test_words_of_the_file_name_do_not_favor_a_definition():
     found = best_range(
         ask("how does the depot route"),
         file(
@@ -97,18 +97,18 @@ def test_what_the_whole_file_is_about_does_not_tell_one_of_its_names():
     assert found.symbol == "route_all"
 
 
-def test_scores_of_two_models_are_no_sum():
+def test_scores_of_two_models_are_not_added():
     near = [chunk(0.9, 1, 20), chunk(0.5, 21, 40), chunk(0.5, 21, 40)]
     assert best_range(ask("route"), file(vector_chunks=near)).start == 1
 
 
-def test_further_chunks_of_the_same_function_speak_for_it():
+def test_further_chunks_of_a_function_support_it():
     head, parts = chunk(9, 1, 20), [chunk(n, 20 * n, 20 * n + 9, "Depot.run", "method") for n in (6, 7)]
     assert best_range(ask("route"), file(keyword_chunks=[head, *parts])).start == 140
     assert best_range(ask("route"), file(keyword_chunks=[head, *parts[:1]])).start == 1
 
 
-def test_a_chunk_called_by_a_definition_in_it_keeps_the_support_of_its_function():
+def test_renamed_chunk_keeps_support_of_its_function():
     head, parts = chunk(9, 1, 20), [chunk(n, 20 * n, 20 * n + 9, "run", "function") for n in (6, 7, 8)]
     inner = definition("run.route", start=162)
     found = best_range(
@@ -118,7 +118,7 @@ def test_a_chunk_called_by_a_definition_in_it_keeps_the_support_of_its_function(
     assert (found.start, found.symbol) == (160, "run.route")
 
 
-def test_a_prototype_does_nothing():
+def test_prototypes_do_not_raise_a_chunk():
     found = best_range(
         ask("route parcels"),
         file(

@@ -1,4 +1,4 @@
-"""Lists of links and text."""
+"""Tests that text is preferred to lists of links."""
 
 import pytest
 
@@ -34,14 +34,14 @@ for what happens then, and <https://example.com/rules> for the law.
         "![build](a.svg) ![tests](b.svg)\n[![docs](c.svg)](d)\n[chat](e)\n",
     ],
 )
-def test_lines_that_are_links_are_a_list_of_links(text) -> None:
+def test_list_of_links_is_detected(text) -> None:
     assert is_list_of_links(text)
 
 
 @pytest.mark.parametrize(
     "text", ["", "# A heading\n", TEXT, "[one](a.md)\n[two](b.md)\n", "- a\n- b\n- c\n", CONTENTS + TEXT * 3]
 )
-def test_text_with_links_is_text(text) -> None:
+def test_text_with_links_is_not_a_list_of_links(text) -> None:
     assert not is_list_of_links(text)
 
 
@@ -66,12 +66,12 @@ async def preferred(shown: list[tuple[Candidate, Range]], read) -> list[tuple[st
     return [(file.file, found.start, round(file.score, 2)) for file, found in passages]
 
 
-async def test_a_list_of_links_gives_way_to_text_of_its_file() -> None:
+async def test_text_of_the_file_replaces_a_list_of_links() -> None:
     shown = [(file("a", 2.0, 1, 11, 21), Range(1, 10)), (file("b", 1.9, 1), Range(1, 10))]
     assert await preferred(shown, reads(a1=CONTENTS, a11=CONTENTS)) == [("a", 21, 2.0), ("b", 1, 1.9)]
 
 
-async def test_a_file_that_has_no_other_passage_falls_behind_those_that_answer_nearly_as_well() -> None:
+async def test_list_of_links_without_other_text_ranks_lower() -> None:
     shown = [
         (file("a", 2.0, 1), Range(1, 10)),
         (file("b", 1.9, 1), Range(1, 10)),
@@ -90,7 +90,7 @@ async def test_no_passage_is_shown_twice() -> None:
     ]
 
 
-async def test_a_file_that_was_replaced_is_left_as_it_is() -> None:
+async def test_replaced_file_stays_unchanged() -> None:
     shown = [(file("a", 2.0, 1), Range(1, 10))]
     passages, contents = await prefer_text(QUESTION, shown, [None], reads())
     assert (passages, contents) == (shown, [None])

@@ -1,4 +1,4 @@
-"""Which documents say what a repository is for, how it is built, decided, worked on and changed."""
+"""Tests the classification of documents by their paths."""
 
 import pytest
 
@@ -24,15 +24,15 @@ from prism_search.core.repo_documents import choose, section_of
         ("tests/fixtures/CHANGELOG.md", None),
     ],
 )
-def test_the_path_tells_what_a_document_is_about(path, section) -> None:
+def test_path_determines_the_section(path, section) -> None:
     assert section_of(path, "markdown") is section
 
 
-def test_code_is_no_document() -> None:
+def test_code_is_not_a_document() -> None:
     assert section_of("architecture/queue.py", "python") is None
 
 
-def test_documents_at_the_top_come_first() -> None:
+def test_documents_of_top_folders_come_first() -> None:
     files = [("b/c/README.md", "markdown"), ("a/README.md", "markdown"), ("README.md", "markdown")]
     chosen = choose(files)
     assert chosen[ContextSection.README] == ["README.md", "a/README.md", "b/c/README.md"]

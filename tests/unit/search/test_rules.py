@@ -1,4 +1,4 @@
-"""Which rules hold for a path."""
+"""Tests which rules apply to a path."""
 
 import pytest
 
@@ -19,7 +19,7 @@ PATHS = [
 ]
 
 
-def test_the_nearest_folder_comes_first_and_other_folders_never() -> None:
+def test_rules_of_folders_around_come_nearest_first() -> None:
     assert rules_for("depot/scales/weigh.py", PATHS) == [
         "depot/scales/AGENTS.md",
         "depot/scales/.cursor/rules/weights/units.mdc",
@@ -32,7 +32,7 @@ def test_the_nearest_folder_comes_first_and_other_folders_never() -> None:
     ]
 
 
-def test_without_a_path_all_rules_come_the_outermost_first() -> None:
+def test_all_rules_come_outermost_first_without_a_path() -> None:
     found = rules_for("", PATHS)
     assert found[0] == "AGENTS.md"
     assert found[-1] == "depot/scales/.cursor/rules/weights/units.mdc"
@@ -40,7 +40,7 @@ def test_without_a_path_all_rules_come_the_outermost_first() -> None:
     assert len(found) == len(PATHS) - 2
 
 
-def test_a_folder_of_a_like_name_is_another_one() -> None:
+def test_folder_with_a_common_prefix_is_another_one() -> None:
     assert rules_for("ferrying/boat.py", ["ferry/AGENTS.md"]) == []
 
 
@@ -54,11 +54,11 @@ def test_a_folder_of_a_like_name_is_another_one() -> None:
         ("a/docs/contributing.rst", "a/"),
     ],
 )
-def test_rules_are_about_the_folder_around_those_that_hold_rules(rules, folder) -> None:
+def test_rules_apply_to_the_folder_around_tool_folders(rules, folder) -> None:
     assert folder_of(rules) == folder
 
 
-def test_only_those_for_contributors_are_for_people() -> None:
+def test_only_contributing_guides_are_for_people() -> None:
     assert is_contributing("CONTRIBUTING")
     assert not is_contributing("AGENTS.md")
 
@@ -76,20 +76,20 @@ def test_only_those_for_contributors_are_for_people() -> None:
         ("globs:", "a.py", ""),
     ],
 )
-def test_cursors_rules_hold_where_their_front_matter_says(front, path, why) -> None:
+def test_cursor_rules_apply_by_front_matter(front, path, why) -> None:
     assert applies(".cursor/rules/style.mdc", f"---\n{front}\n---\nBe brief.\n", path) == why
 
 
-def test_a_glob_of_rules_in_a_folder_is_relative_to_that_folder() -> None:
+def test_globs_are_relative_to_the_folder_of_the_rules() -> None:
     assert (
         applies("web/.cursor/rules/a.mdc", "---\nglobs: src/*.ts\n---\n", "web/src/a.ts") == "glob src/*.ts"
     )
 
 
-def test_a_glob_that_is_not_valid_is_told_and_hides_nothing() -> None:
-    told = applies(".cursor/rules/a.mdc", "---\nglobs: src/{a\n---\n", "src/a.ts")
-    assert told == "perhaps: its glob src/{a is not valid"
+def test_rules_with_an_invalid_glob_may_apply() -> None:
+    why = applies(".cursor/rules/a.mdc", "---\nglobs: src/{a\n---\n", "src/a.ts")
+    assert why == "perhaps: its glob src/{a is not valid"
 
 
-def test_a_file_without_front_matter_holds_nowhere_by_itself() -> None:
+def test_rules_without_front_matter_do_not_apply() -> None:
     assert applies(".cursor/rules/a.mdc", "x" * 1_000_000, "a.py") == ""

@@ -15,13 +15,14 @@ from prism_source.limits import LINE_BYTES_MAX
 
 # Lines
 
-# Of a pattern of the largest size; this part of it takes nothing and no room.
+# A slice for a pattern of the largest size. `LARGE` fills up the size of a pattern and matches the empty
+# text.
 SLICE_CHARS = SLICE_WORK // PATTERN_SIZE_MAX
 LARGE = f"(?:y{{{PATTERN_SIZE_MAX - 20}}})?"
 
 
-class Elsewhere:
-    """Matches the lines that are too long for here, and remembers how long they were."""
+class OtherProcess:
+    """Matches the lines that are too long for one process, and records their lengths."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
@@ -40,10 +41,10 @@ def found(
     regex: bool = False,
     limit: int = 10_000,
 ):
-    """What a page of so many lines shows."""
+    """Returns the matches on a page of at most `limit` lines."""
     compiled = compile_pattern(pattern, regex=regex, case_sensitive=True, word=False)
     page = LinePage(limit, context)
-    slices = matching_lines(text, compiled, Elsewhere(), after_line=after_line, lines_max=limit)
+    slices = matching_lines(text, compiled, OtherProcess(), after_line=after_line, lines_max=limit)
     last_lines = []
     for part in slices:
         page.take("r", "p", text, part.found)
@@ -58,7 +59,7 @@ def test_lines_are_counted_from_one():
 
 
 @pytest.mark.parametrize("text", ["x", "x\n", "x\r\n", "x\r"])
-def test_a_line_is_shown_without_its_end(text):
+def test_lines_are_shown_without_line_ends(text):
     assert [(m.line, m.text) for m in found(text)] == [(1, "x")]
 
 
@@ -67,7 +68,7 @@ def test_only_a_line_feed_ends_a_line(char):
     assert [(m.line, m.text) for m in found(f"a{char}x\nb\nx")] == [(1, f"a{char}x"), (3, "x")]
 
 
-def test_a_last_line_feed_begins_no_line():
+def test_no_line_begins_after_the_last_line_feed():
     assert [m.line for m in found("a\n\n", "^$", regex=True)] == [2]
     assert found("", "^$", regex=True) == []
     assert [m.line for m in found("\n", "^$", regex=True)] == [1]
@@ -80,14 +81,14 @@ def test_a_last_line_feed_begins_no_line():
     st.booleans(),
     st.integers(0, 3),
 )
-def test_a_text_of_many_slices_is_searched_line_by_line(lines, fillers, pattern, ended, context):
-    # No lines and an end are one empty line.
+def test_slices_give_the_same_lines_as_the_whole_text(lines, fillers, pattern, ended, context):
+    # No lines with a line end are one empty line.
     lines = lines + [part for size in fillers for part in ("a" * size, "x")] or [""]
     pattern = LARGE + pattern
     compiled = compile_pattern(pattern, regex=True, case_sensitive=True, word=False)
     text = "\n".join(lines) + "\n" * ended
     if text == "" or (not ended and lines[-1] == ""):
-        return  # a last line without a character is none
+        return  # an empty last line is not a line
     shown = [(line.removesuffix("\r")[:LINE_CHARS_SHOWN]) for line in lines]
     got = found(text, pattern, regex=True, context=context)
     assert [match.line for match in got] == [n for n, line in enumerate(lines, 1) if compiled.matches(line)]
@@ -97,34 +98,34 @@ def test_a_text_of_many_slices_is_searched_line_by_line(lines, fillers, pattern,
         assert [line.rstrip("…") for line in match.after] == shown[match.line : match.line + context]
 
 
-def test_a_line_of_too_much_work_is_matched_elsewhere_to_its_end():
+def test_very_long_line_is_matched_in_another_process():
     pattern = f"[ab]{{{PATTERN_SIZE_MAX - 1}}}c"
     compiled = compile_pattern(pattern, regex=True, case_sensitive=True, word=False)
     line = "ab" * ((LINE_BYTES_MAX - 2) // 2) + "c"
     for long_line, expected in ((line, [2]), (line[:-1], [])):
-        elsewhere = Elsewhere()
-        slices = list(matching_lines(f"a\n{long_line}\nb\n", compiled, elsewhere, lines_max=9))
+        other_process = OtherProcess()
+        slices = list(matching_lines(f"a\n{long_line}\nb\n", compiled, other_process, lines_max=9))
         assert [number for part in slices for number, _ in part.found] == expected
-        assert elsewhere.lengths == [len(long_line)]
+        assert other_process.lengths == [len(long_line)]
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_a_line_is_matched_here_up_to_a_limit(more):
+def test_line_is_matched_in_this_process_up_to_a_limit(more):
     compiled = compile_pattern("[ab]{999}[cd]", regex=True, case_sensitive=True, word=False)
-    elsewhere = Elsewhere()
+    other_process = OtherProcess()
     line = "e" * (LINE_WORK_MAX // compiled.size + more)
-    list(matching_lines(f"a\n{line}\n{line}\nb", compiled, elsewhere, lines_max=9))
-    assert elsewhere.lengths == [len(line)] * 2 * more
+    list(matching_lines(f"a\n{line}\n{line}\nb", compiled, other_process, lines_max=9))
+    assert other_process.lengths == [len(line)] * 2 * more
 
 
-def test_plain_text_is_matched_here_however_long_it_is():
+def test_long_plain_text_is_matched_in_this_process():
     compiled = compile_pattern("a" * 999 + "b", regex=False, case_sensitive=True, word=False)
-    assert list(matching_lines("a" * LINE_BYTES_MAX, compiled, Elsewhere(), lines_max=9)) == []
+    assert list(matching_lines("a" * LINE_BYTES_MAX, compiled, OtherProcess(), lines_max=9)) == []
 
 
-def test_no_more_lines_are_looked_for_than_are_wanted():
+def test_search_stops_at_the_limit_of_lines():
     compiled = compile_pattern("x", regex=False, case_sensitive=True, word=False)
-    parts = list(matching_lines("x\nx\nx\n", compiled, Elsewhere(), lines_max=2))
+    parts = list(matching_lines("x\nx\nx\n", compiled, OtherProcess(), lines_max=2))
     assert [(part.last_line, [line.number for line in part.found]) for part in parts] == [(2, [1, 2])]
 
 
@@ -135,7 +136,7 @@ def test_context_ends_at_the_ends_of_the_file():
     assert (match.line, match.before, match.after) == (3, ("b",), ("c",))
 
 
-def test_a_page_goes_on_behind_the_last_line():
+def test_page_continues_after_the_last_line():
     assert [m.line for m in found("x\nx\nx", after_line=1)] == [2, 3]
     assert found("x\nx\nx", after_line=3) == []
     assert found("x", after_line=10) == []
@@ -157,7 +158,7 @@ def test_long_lines_are_cut_and_still_searched():
 
 
 @given(st.text("xa\n\r\f\u2028", max_size=30), st.sampled_from([("x", False), ("x", True), ("^x", True)]))
-def test_pages_of_one_make_the_whole(text, asked):
+def test_pages_of_one_line_join_to_the_whole(text, asked):
     pattern, regex = asked
     whole, pages, after = found(text, pattern, regex=regex), [], 0
     while page := found(text, pattern, regex=regex, after_line=after, limit=1):
@@ -186,7 +187,7 @@ def forged(body: object) -> str:
     st.text(st.characters(codec="utf-8")),
     st.integers(0, COUNT_MAX),
 )
-def test_a_position_comes_back(question, path, scope, line):
+def test_cursor_round_trips(question, path, scope, line):
     question = question.encode(errors="replace").decode()
     cursor = write_cursor(question, path, scope, line)
     assert read_cursor(question, cursor, KINDS) == (path, scope, line)
@@ -209,13 +210,13 @@ def test_a_position_comes_back(question, path, scope, line):
         base64.urlsafe_b64encode(b"\xff\xfe").decode(),
     ],
 )  # fmt: skip
-def test_a_cursor_of_something_else_is_refused(cursor):
+def test_foreign_cursor_is_refused(cursor):
     with pytest.raises(PrismError) as caught:
         read_cursor("question", cursor, KINDS)
     assert caught.value.code is ErrorCode.INVALID_CURSOR
 
 
 @given(st.text(max_size=200))
-def test_no_text_is_anything_but_a_cursor_or_an_error(cursor):
+def test_any_text_is_a_cursor_or_refused(cursor):
     with pytest.raises(PrismError, match="cursor"):
         read_cursor("question", cursor, KINDS)

@@ -1,4 +1,4 @@
-"""The index may make exact search faster and never wrong: whatever a pattern matches, its clauses hold for."""
+"""Tests that clauses make exact search faster and never wrong: they hold for every match of a pattern."""
 
 import re
 
@@ -10,12 +10,12 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_search.core.patterns import PATTERN_CHARS_MAX, PATTERN_SIZE_MAX, Pattern, compile_pattern
 from prism_store.grams import Signatures, lower, read_signature, write_signature
 
-# Letters that fold across ASCII, that grow when lowered, that have a final form; and what breaks words.
+# Letters that fold to ASCII, grow when lowered, or have a final form; and characters between words.
 LETTERS = "abkKsS_09ſ\u212aİıéÉßΣσς中"  # noqa: RUF001 - look-alikes are the point
 BREAKS = " .-(\u0307\u2028"
 CASES = {"regex": True, "case_sensitive": True, "word": False}
 
-# Each strategy gives (pattern, a text that it matches).
+# Each strategy generates (pattern, a text that it matches).
 Pair = tuple[str, str]
 
 
@@ -82,7 +82,7 @@ def holds(pattern: Pattern, line: str) -> bool:
 
 @settings(max_examples=500)
 @given(patterns(LETTERS + BREAKS, GROUPS), texts, texts, other_cases, flags)
-def test_whatever_a_regex_matches_its_clauses_hold_for(pair, before, after, other_case, options):
+def test_clauses_hold_for_every_match_of_a_regex(pair, before, after, other_case, options):
     pattern = compile_pattern(pair[0], **CASES | options)
     for line in (before + other_case(pair[1]) + after, other_case(pair[1]), before + after):
         assert not pattern.matches(line) or holds(pattern, line), line
@@ -92,7 +92,7 @@ def test_whatever_a_regex_matches_its_clauses_hold_for(pair, before, after, othe
 @example("mask", "", "", lambda _: "MAſK", {"case_sensitive": False, "word": False})  # noqa: RUF001
 @example("mask", "", "", lambda _: "mas\u212a", {"case_sensitive": False, "word": False})
 @example("ΟΔΟΣ", "", "", str, {"case_sensitive": True, "word": False})
-def test_whatever_plain_text_matches_its_clauses_hold_for(text, before, after, other_case, options):
+def test_clauses_hold_for_every_match_of_plain_text(text, before, after, other_case, options):
     pattern = compile_pattern(text, regex=False, **options)
     line = before + other_case(text) + after
     assert not pattern.matches(line) or holds(pattern, line)
@@ -100,8 +100,8 @@ def test_whatever_plain_text_matches_its_clauses_hold_for(text, before, after, o
         assert pattern.matches(before + text + after)
 
 
-def test_case_folds_across_ascii_only_where_lowering_does_too():
-    """The engine folds case by Unicode's simple rules: what it takes for an ASCII letter must be lowered to it."""
+def test_case_folds_to_ascii_only_as_lowering_does():
+    """The engine folds case by Unicode's simple rules; `lower` must fold the same letters to ASCII."""
     ascii_word = compile_pattern("^[a-z0-9_]$", regex=True, case_sensitive=False, word=False)
     foreign = [char for char in map(chr, range(128, 0x20000)) if not "\ud800" <= char <= "\udfff"]
     folded = [char for char in foreign if ascii_word.matches(char)]
@@ -113,7 +113,7 @@ ASCII = "abkS_09 .-("
 
 
 @given(patterns(ASCII, GROUPS), st.text(ASCII, max_size=6), st.text(ASCII, max_size=6), flags)
-def test_it_matches_as_python_does_where_both_mean_the_same(pair, before, after, options):
+def test_common_syntax_matches_as_in_python(pair, before, after, options):
     pattern = compile_pattern(pair[0], **CASES | options)
     flags = re.ASCII | (0 if options["case_sensitive"] else re.IGNORECASE)
     try:
@@ -157,7 +157,7 @@ def test_it_matches_as_python_does_where_both_mean_the_same(pair, before, after,
         ("(?i)MASK", [{"MASK"}]),
     ],
 )
-def test_clauses_are_what_every_match_holds(pattern, clauses):
+def test_clauses_of_a_pattern(pattern, clauses):
     assert sorted(map(sorted, compile_pattern(pattern, **CASES).clauses)) == sorted(map(sorted, clauses))
 
 
@@ -175,7 +175,7 @@ PIECES = st.lists(
 
 @settings(max_examples=2_000)
 @given(st.lists(st.sampled_from(TOKENS), min_size=1, max_size=9), PIECES, PIECES, st.booleans())
-def test_whatever_is_valid_its_clauses_hold_and_lines_are_found_among_others(tokens, pieces, others, word):
+def test_clauses_and_slices_hold_for_every_valid_pattern(tokens, pieces, others, word):
     try:
         pattern = compile_pattern("".join(tokens), **CASES | {"word": word})
     except PrismError:
@@ -189,7 +189,7 @@ def test_whatever_is_valid_its_clauses_hold_and_lines_are_found_among_others(tok
 
 
 @pytest.mark.parametrize("pattern", [r"\Ax", r"x\z", r"x\s(?R:$)", "(?-m)^x", "(?-m:x$)"])
-def test_what_asks_where_the_text_ends_is_never_told_from_several_lines(pattern):
+def test_text_end_is_never_tried_on_several_lines(pattern):
     assert compile_pattern(pattern, **CASES).may_match("a\nx\r\nx\nb")
 
 
@@ -222,7 +222,7 @@ def test_a_pattern_means_what_it_means_to_ripgrep(pattern, line, matches):
         ("-foo", " -foo", True), ("foo-", "foo-bar", False), ("foo-", "foo- bar", True), ("foo", "foofoo foo", True),
     ],
 )  # fmt: skip
-def test_a_whole_word_has_no_word_character_beside_it(text, line, matches):
+def test_whole_word_has_no_word_character_next_to_it(text, line, matches):
     assert compile_pattern(text, regex=False, case_sensitive=True, word=True).matches(line) is matches
 
 
@@ -261,13 +261,13 @@ def test_plain_text_has_no_syntax(case_sensitive, word):
     ],
 )
 @pytest.mark.parametrize("word", [True, False])
-def test_what_is_no_pattern_is_refused_with_a_code(pattern, code, word):
+def test_invalid_pattern_is_refused_with_a_code(pattern, code, word):
     with pytest.raises(PrismError) as caught:
         compile_pattern(pattern, **CASES | {"word": word})
     assert caught.value.code is code
 
 
-def test_a_pattern_of_the_largest_size_is_taken():
+def test_pattern_of_the_largest_size_is_accepted():
     assert compile_pattern("x" * PATTERN_CHARS_MAX, **CASES).matches("x" * PATTERN_CHARS_MAX)
 
 
@@ -280,7 +280,7 @@ def test_a_nested_pattern_is_read_to_its_depth(depth):
 
 
 @pytest.mark.parametrize("form", ["a{%d}", "(?:a?){%d}", "a{1,%d}", "a{%d,}", "(?:[ab]{2}){%d}"])
-def test_repetitions_are_taken_up_to_a_size(form):
+def test_repetitions_have_a_largest_size(form):
     fits = PATTERN_SIZE_MAX // (2 if "{2}" in form else 1)
     assert compile_pattern(form % fits, **CASES)
     with pytest.raises(PrismError, match="allowed") as caught:

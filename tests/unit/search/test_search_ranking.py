@@ -45,7 +45,7 @@ def test_fusion_is_the_sum_of_reciprocal_ranks_by_leg():
     assert LEG_WEIGHTS["keyword"] / (RRF_K + 2) + LEG_WEIGHTS["vector"] / (RRF_K + 1) > 1 / (RRF_K + 1)
 
 
-def test_a_file_counts_once_a_leg_by_its_best_rank():
+def test_file_counts_once_per_leg_by_its_best_rank():
     assert fuse({"keyword": ["a", "a", "b", "a"]}, LIMIT) == {"a": {"keyword": 1}, "b": {"keyword": 2}}
 
 
@@ -65,7 +65,7 @@ def test_the_order_of_the_legs_does_not_matter(ranked, chance):
     assert list(fuse(dict(shuffled), LIMIT)) == list(fuse(ranked, LIMIT))
 
 
-def test_definitions_that_cannot_be_read_are_passed_over():
+def test_unreadable_definitions_are_skipped():
     assert parse_definitions([""]) == ()
     assert [d.name for d in parse_definitions(["F\tfunction\t1\t2\tA.b", "broken", "T\tclass"])] == ["b"]
 
@@ -73,7 +73,7 @@ def test_definitions_that_cannot_be_read_are_passed_over():
 # Signals, one by one
 
 
-def test_body_is_a_decaying_share_of_the_best_there_could_be():
+def test_body_is_a_decaying_share_of_the_best_score():
     question = ask("retry parcels")
     perfect = question.total * (signals.BM25_K1 + 1)
     assert signals.body(question, file()) == 0
@@ -83,7 +83,7 @@ def test_body_is_a_decaying_share_of_the_best_there_could_be():
     assert signals.body(ask("retry", retri=0.0), file(keyword_chunks=[chunk(5)])) == 0
 
 
-def test_path_words_are_taken_up_by_the_name_of_file_and_folder():
+def test_path_words_match_names_of_file_and_folder():
     question = ask("parcel route store")
     assert signals.path_words(question, file("x/other.py")) == 0
     assert signals.path_words(question, file("x/parcel.py")) == pytest.approx(1 / 3)
@@ -91,7 +91,7 @@ def test_path_words_are_taken_up_by_the_name_of_file_and_folder():
     assert signals.path_words(question, file("route/x/parcel.py")) == pytest.approx(1 / 3)
 
 
-def test_named_first_looks_at_the_first_half_and_past_generic_names():
+def test_named_first_uses_first_half_and_skips_generic_names():
     question = ask("parcel route of some shop")
     assert signals.named_first(question, file("x/parcel.py")) == 1
     assert signals.named_first(question, file("x/parcel_other.py")) == 0
@@ -109,7 +109,7 @@ def test_covered_weighs_words_by_rarity():
     assert signals.covered(question, with_names) == pytest.approx(1)
 
 
-def test_defines_wants_name_and_question_to_cover_each_other():
+def test_defines_needs_mutual_coverage():
     question = ask("find route")
     whole = signals.defines(question, file(definitions=(definition("find_route"),)))
     assert whole == pytest.approx(1)
@@ -118,7 +118,7 @@ def test_defines_wants_name_and_question_to_cover_each_other():
     assert signals.defines(question, file()) == 0
 
 
-def test_defines_type_takes_types_by_equal_words():
+def test_defines_type_needs_equal_words():
     question = ask("parcel route")
     assert signals.defines_type(
         question, file(definitions=(definition("ParcelRoute", "T"),))
@@ -134,7 +134,7 @@ def test_folder_words_are_those_of_the_nearest_folder():
     assert signals.folder_words(question, file("x.py")) == 0
 
 
-def test_joined_name_is_neighbouring_words_in_one():
+def test_joined_name_is_neighboring_words_in_one():
     assert signals.joined_name(ask("bind action creators"), file("x/bindActionCreators.ts")) == 1
     assert signals.joined_name(ask("bind action creators"), file("x/bind.ts")) == 0
 
@@ -144,7 +144,7 @@ def test_initials_name_is_a_file_named_by_initials():
     assert signals.initials_name(ask("server-sent events"), file("x/events.py")) == 0
 
 
-def test_defines_symbol_counts_the_symbols_that_are_asked_for():
+def test_defines_symbol_counts_requested_symbols():
     question = ask("find_route and Store.find")
     assert (
         signals.defines_symbol(question, file(definitions=(definition("A.find_route"), definition("find"))))
@@ -166,7 +166,7 @@ def test_depth_is_at_most_three(path, expected):
     assert signals.depth(ask("x"), file(path)) == expected
 
 
-def test_tests_are_low_unless_they_are_asked_for():
+def test_tests_rank_low_unless_requested():
     assert signals.in_tests(ask("route parcels"), file(flags="t")) == 1
     assert signals.in_tests(ask("tests of routes"), file(flags="t")) == 0
     assert signals.in_tests(ask("route parcels"), file()) == 0
@@ -176,18 +176,18 @@ def test_tests_are_low_unless_they_are_asked_for():
     ("fields", "expected"),
     [({}, 0), ({"language": ""}, 1), ({"language": "json"}, 1), ({"language": "markdown", "prose": True}, 1)],
 )
-def test_prose_and_data_are_no_code(fields, expected):
+def test_prose_and_data_are_not_code(fields, expected):
     assert signals.not_code(ask("x"), file(**fields)) == expected
 
 
 @pytest.mark.parametrize(
     ("flags", "expected"), [("", 0), ("t", 0), ("d", 0), ("g", 1), ("v", 1), ("m", 1), ("gvm", 1)]
 )
-def test_not_written_here(flags, expected):
+def test_generated_and_vendored_code_is_not_written_here(flags, expected):
     assert signals.not_written_here(ask("x"), file(flags=flags)) == expected
 
 
-def test_every_signal_counts_with_its_weight_and_a_question_without_words_is_no_error():
+def test_every_signal_counts_with_its_weight():
     assert set(score(ask("route parcels"), file(), WEIGHTS)) == set(WEIGHTS)
     strange = ask("¿…?")
     assert strange.query.stems == ()
@@ -208,13 +208,13 @@ candidates = st.lists(
 
 
 @given(candidates, st.integers())
-def test_the_order_does_not_depend_on_how_candidates_came(files, seed):
+def test_order_does_not_depend_on_candidate_order(files, seed):
     question = ask("parcel route")
-    told = [(f.path, f.flags, f.score) for f in rank(question, files, 10)]
+    ranked = [(f.path, f.flags, f.score) for f in rank(question, files, 10)]
     random.Random(seed).shuffle(files)
     again = [(f.path, f.flags, f.score) for f in rank(question, files, 10)]
-    assert [(path, score_) for path, _, score_ in told] == [(path, score_) for path, _, score_ in again]
-    assert [score_ for _, _, score_ in told] == sorted((score_ for _, _, score_ in told), reverse=True)
+    assert [(path, score_) for path, _, score_ in ranked] == [(path, score_) for path, _, score_ in again]
+    assert [score_ for _, _, score_ in ranked] == sorted((score_ for _, _, score_ in ranked), reverse=True)
 
 
 @given(
@@ -235,7 +235,7 @@ def test_the_order_does_not_depend_on_how_candidates_came(files, seed):
     ),
     st.integers(1, 8),
 )
-def test_the_best_are_those_of_looking_at_every_file(files, limit):
+def test_early_stop_gives_the_same_best_files(files, limit):
     question = ask("parcel route")
     every = [(f.path, f.score) for f in rank(question, files, len(files) + 1)]
     assert [(f.path, f.score) for f in rank(question, files, limit)] == every[:limit]
@@ -247,13 +247,13 @@ def test_the_best_are_those_of_looking_at_every_file(files, limit):
         max_size=4,
     )
 )
-def test_names_bring_a_file_no_more_than_is_reckoned_with(names):
+def test_names_score_at_most_the_computed_bound(names):
     question = ask("parcel route")
     (one,) = rank(question, [file("x/route.py", tuple(definition(*name) for name in names))], 1)
     assert 0 <= sum(one.signals[name] for name in NAME_WEIGHTS) <= names_score_max(question, one) + 1e-9
 
 
-def test_equal_scores_are_in_order_of_path_and_repository():
+def test_equal_scores_are_ordered_by_path_and_repository():
     files = [file("b.py"), file("a.py")]
     files.append(Candidate(file="z", repo="a", path="b.py", generation="g", language="python"))
     assert [(f.path, f.repo) for f in rank(ask("zzz"), files, 10)] == [
@@ -271,4 +271,4 @@ def test_a_score_is_the_sum_of_its_signals():
 def test_rarity_falls_with_frequency_and_is_never_negative():
     rarity = rarity_of({"a": 0, "b": 5, "c": 10, "d": 12}, 10)
     assert rarity["a"] > rarity["b"] > rarity["c"] > 0
-    assert rarity["d"] > 0  # counted a moment later than the documents
+    assert rarity["d"] > 0  # counted later than the documents

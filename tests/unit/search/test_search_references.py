@@ -1,4 +1,4 @@
-"""Edges of small repositories in several languages, as the chunker's parser reads them."""
+"""Resolves references in small repositories of several languages, parsed by the chunker."""
 
 import re
 
@@ -30,8 +30,8 @@ def edges(files: list[SourceFile], name: str, path: str = ""):
     return edges_module.Uses(homes, files).edges()
 
 
-def told(files: dict[str, str], name: str, path: str = "") -> set[str]:
-    """Edges as `path:line strategy`, candidates with a question mark."""
+def described(files: dict[str, str], name: str, path: str = "") -> set[str]:
+    """Returns edges as `path:line strategy`, candidates with a question mark."""
     found = edges(sources(files), name, path)
     return {
         f"{edge.file.path}:{edge.reference.line} {edge.strategy}{'?' if edge.status == 'candidate' else ''}"
@@ -69,13 +69,13 @@ DEPOT = "class Depot:\n    def route(self):\n        return self.weigh()\n\n    
         ("weigh()\n", set()),
     ],
 )  # fmt: skip
-def test_a_method_is_found_by_what_stands_before_it(user, found):
+def test_method_is_resolved_by_its_receiver(user, found):
     others = {edge.replace("name?", "only_definition?") if "Base" in user else edge for edge in found}
-    assert told({"depot.py": DEPOT, "user.py": user}, "Depot.weigh") - {"depot.py:3 receiver"} == others
+    assert described({"depot.py": DEPOT, "user.py": user}, "Depot.weigh") - {"depot.py:3 receiver"} == others
 
 
-def test_a_method_of_its_own_class_is_called_by_self():
-    assert told({"depot.py": DEPOT}, "Depot.weigh") == {"depot.py:3 receiver"}
+def test_self_calls_resolve_to_the_own_class():
+    assert described({"depot.py": DEPOT}, "Depot.weigh") == {"depot.py:3 receiver"}
 
 
 @pytest.mark.parametrize(
@@ -107,17 +107,17 @@ def test_a_function_is_followed_through_imports(user, found):
         "user.py": user,
     }
     passed_on = {"lib/__init__.py:1 import", "lib/__init__.py:2 import"}
-    assert told(files, "rate", "lib/rates.py") - passed_on == found
+    assert described(files, "rate", "lib/rates.py") - passed_on == found
 
 
-def test_a_package_does_not_hide_the_standard_library_from_its_own_files():
+def test_package_does_not_shadow_the_standard_library():
     files = {"app/json/__init__.py": "def dumps(x): ...\n", "app/views.py": "import json\njson.dumps(1)\n"}
-    assert told(files, "dumps") == set()
+    assert described(files, "dumps") == set()
 
 
-def test_a_function_inside_a_function_is_known_there_only():
+def test_nested_function_is_visible_in_its_function_only():
     text = "def f():\n    def inner(): ...\n    inner()\ndef g():\n    inner()\n"
-    assert told({"a.py": text, "b.py": "inner()\n"}, "f.inner") == {"a.py:3 same_file"}
+    assert described({"a.py": text, "b.py": "inner()\n"}, "f.inner") == {"a.py:3 same_file"}
 
 
 @pytest.mark.parametrize(
@@ -189,11 +189,11 @@ def test_a_function_inside_a_function_is_known_there_only():
         ),
     ],
 )
-def test_other_languages(files, name, found):
-    assert told(files, name) == found
+def test_references_resolve_in_other_languages(files, name, found):
+    assert described(files, name) == found
 
 
-def test_names_are_passed_on_by_files_that_stand_for_their_folder():
+def test_folder_files_re_export_names():
     files = {
         "src/rates.ts": "export function rate(z: number) { return z }\n",
         "src/index.ts": "export * from './rates';\n",
@@ -201,8 +201,8 @@ def test_names_are_passed_on_by_files_that_stand_for_their_folder():
         "src/user.model.ts": "export class User { static run() {} }\n",
         "src/d.ts": "import { User } from './user.model';\nUser.run();\n",
     }
-    assert {"src/c.ts:1 import", "src/c.ts:2 import"} <= told(files, "rate")
-    assert told(files, "User.run") == {"src/d.ts:2 class_name"}
+    assert {"src/c.ts:1 import", "src/c.ts:2 import"} <= described(files, "rate")
+    assert described(files, "User.run") == {"src/d.ts:2 class_name"}
 
 
 def test_the_same_path_in_another_repository_is_another_file():
@@ -212,33 +212,33 @@ def test_the_same_path_in_another_repository_is_another_file():
     assert found == {("lib/a.py", "resolved"), ("lib/b.py", "candidate")}
 
 
-def test_of_two_packages_of_one_name_the_one_beside_is_meant():
+def test_nearest_of_two_packages_of_one_name_is_meant():
     files = {
         "services/a/app/models.py": "def rate(): ...\n",
         "services/b/app/models.py": "def rate(): ...\n",
         "services/b/app/views.py": "from app.models import rate\nrate()\n",
     }
-    assert told(files, "rate", "services/a/app/models.py") == set()
-    assert told(files, "rate", "services/b/app/models.py") == {
+    assert described(files, "rate", "services/a/app/models.py") == set()
+    assert described(files, "rate", "services/b/app/models.py") == {
         "services/b/app/views.py:1 import",
         "services/b/app/views.py:2 import",
     }
 
 
-def test_the_work_grows_as_the_files_do():
+def test_work_is_linear_in_the_files():
     many = {
         f"pkg/m{n}.py": "".join(f"from pkg.x{k} import rate\n" for k in range(16)) + "rate()\n"
         for n in range(300)
     }
-    assert not any("import" in edge for edge in told({"rates.py": "def rate(): ...\n"} | many, "rate"))
+    assert not any("import" in edge for edge in described({"rates.py": "def rate(): ...\n"} | many, "rate"))
 
 
 def test_overloads_in_a_file_are_one_symbol():
     text = "def f(x: int): ...\ndef f(x: str): ...\nf(1)\n"
-    assert told({"a.py": text}, "f") == {"a.py:3 same_file"}
+    assert described({"a.py": text}, "f") == {"a.py:3 same_file"}
 
 
-def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
+def test_each_line_with_the_name_is_explained_or_listed():
     user = "from rates import rate\n# rate is a word here\ntable = ['rate']\nrate(1)\nother.rate()\n"
     files = [
         source("rates.py", "def rate(z):\n    return z\n"),
@@ -264,7 +264,7 @@ def test_every_line_with_the_name_is_a_definition_a_reference_or_told():
         pytest.param("import price from './rates'; // rate", id="under another name"),
     ],
 )
-def test_a_line_that_imports_a_symbol_or_gives_its_name_is_explained(importing):
+def test_import_and_alias_lines_are_explained(importing):
     texts = {
         "rates.ts": "export default function rate() {}\n",
         "tolls.ts": "export function toll() {}\n",
@@ -274,12 +274,12 @@ def test_a_line_that_imports_a_symbol_or_gives_its_name_is_explained(importing):
     found = edges(files, "rate")
     text = text_module.read_text("rate", text_module.as_texts("rate", files, found))
     assert [(line.file.path, line.number) for line in text.mentions] == [("shop.ts", 2)]
-    told = {(edge.file.path, edge.reference.line) for edge in found}
-    assert len(told) + edges_module.count_elsewhere("rate", files, found) == 1
+    described = {(edge.file.path, edge.reference.line) for edge in found}
+    assert len(described) + edges_module.count_elsewhere("rate", files, found) == 1
 
 
 @given(st.text("ab_. \n", max_size=30), st.sampled_from(["a", "ab", "a.b", "_a"]))
-def test_lines_with_a_name_are_those_that_hold_it_as_a_word(text, name):
+def test_lines_with_a_name_hold_it_as_a_whole_word(text, name):
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     lines = [number for number, line in enumerate(text.split("\n"), 1) if word.search(line)]
     assert text_module.lines_with(name, text) == lines
@@ -328,6 +328,6 @@ def test_callers_come_first_and_tests_last():
         ("a.py", "python", "", "b.py", Certainty.NO),
     ],
 )
-def test_which_file_an_import_means(importer, language, module, target, sure):
+def test_import_resolves_to_a_file(importer, language, module, target, sure):
     file, other = File(importer, language, REPO), File(target, language, REPO)
     assert imports(file, module, other) is sure

@@ -41,12 +41,12 @@ def test_forms_of_a_word_have_one_stem(kin):
 
 
 @pytest.mark.parametrize("word", ["", "a", "bus", "is", "id", "http2", "status", "string", "red"])
-def test_short_and_odd_words_stay_as_they_are(word):
+def test_short_and_odd_words_are_their_own_stem(word):
     assert stem(word) == word
 
 
 @given(words)
-def test_a_stem_is_never_empty_nor_longer(word):
+def test_stem_is_never_empty_or_much_longer(word):
     assert len(stem(word)) <= len(word) + 1
     assert bool(stem(word)) == bool(word)
 
@@ -95,7 +95,7 @@ def test_likeness_is_symmetrical(one, other):
 # Questions
 
 
-def test_a_question_is_words_without_the_empty_ones():
+def test_stop_words_are_dropped():
     query = parse_query("  How are the parcels\n routed? ")
     assert query.text == "How are the parcels routed?"
     assert query.terms == ("parcels", "routed")
@@ -103,18 +103,18 @@ def test_a_question_is_words_without_the_empty_ones():
     assert query.first_half == ("parcel",)
 
 
-def test_a_question_of_empty_words_only_keeps_them():
+def test_question_of_stop_words_only_keeps_them():
     assert parse_query("what is it").terms == ("what", "is", "it")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\0"])
-def test_nothing_is_no_question(text):
+def test_empty_question_is_refused(text):
     with pytest.raises(PrismError) as caught:
         parse_query(text)
     assert caught.value.code is ErrorCode.EMPTY_QUERY
 
 
-def test_a_question_has_a_length():
+def test_question_has_a_length_limit():
     assert parse_query("x" * QUERY_CHARS_MAX)
     with pytest.raises(PrismError) as caught:
         parse_query("x" * (QUERY_CHARS_MAX + 1))
@@ -135,7 +135,7 @@ def test_a_question_has_a_length():
         ("find_route or find_route", ("find_route",)),
     ],
 )
-def test_symbols_are_what_prose_does_not_have(text, symbols):
+def test_symbols_are_names_that_prose_does_not_have(text, symbols):
     assert parse_query(text).symbols == symbols
 
 
@@ -144,14 +144,14 @@ def test_terms_and_symbols_have_limits():
     assert (len(query.terms), len(query.stems), len(query.symbols)) == (TERMS_MAX, TERMS_MAX, SYMBOLS_MAX)
 
 
-def test_neighbours_are_known_as_one_word_and_by_their_initials():
+def test_neighbors_join_to_one_word_and_to_initials():
     query = parse_query("bind action creators of server-sent events")
     assert {"bindaction", "bindactioncreators", "serversent", "sentevents"} <= query.joined
     assert "actionserver" not in query.joined
     assert {"bac", "sse", "se"} <= query.initials
 
 
-def test_a_word_of_the_question_is_no_initials():
+def test_words_of_the_question_are_not_initials():
     assert "se" not in parse_query("se server events").initials
 
 
@@ -193,7 +193,7 @@ def test_qualified_names_in_any_language(symbol, last, with_dots):
 
 
 @given(anything)
-def test_any_text_is_understood(text):
+def test_any_text_is_parsed(text):
     if not text.replace("\0", " ").strip():
         return
     query = parse_query(text)
@@ -217,18 +217,18 @@ def hit(symbol: str = "", score: float = 1, path: str = "a.py", kind: str = "met
     )
 
 
-def test_one_symbol_without_its_definition_is_looked_for_as_text():
+def test_undefined_symbol_is_searched_as_text():
     actions = next_actions(parse_query("Route.next()"), [hit("Route.next_stop", 9)])
     assert actions[0] == 'grep_code pattern="next", as no hit defines it'
 
 
-def test_the_definition_of_the_one_symbol_is_read_next_even_below_a_test():
+def test_definition_is_read_next_even_below_a_test():
     hits = [hit("test_next", 3, "test_a.py"), hit("Route.next", 2)]
     assert 'file_path="a.py"' in next_actions(parse_query("Route.next"), hits)[0]
     assert 'file_path="test_a.py"' in next_actions(parse_query("next of a route"), hits)[0]
 
 
-def test_actions_name_the_repository_where_there_are_several():
+def test_actions_name_the_repository_if_several():
     assert all(
         action.endswith(' repo="acme/parcel-tracker"')
         for action in next_actions(parse_query("retry parcels"), [hit("Route.next")], with_repo=True)
@@ -240,7 +240,7 @@ def test_headings_and_keys_are_not_looked_up():
     assert not any("get_symbol_definition" in action for action in actions)
 
 
-def test_without_hits_the_advice_is_to_look_otherwise():
+def test_advice_without_hits_is_another_search():
     assert any("grep_code" in action for action in next_actions(parse_query("x"), []))
 
 
@@ -254,7 +254,7 @@ def test_the_best_hit_is_read_next():
     assert len(actions) <= ACTIONS_MAX
 
 
-def test_who_asks_for_callers_is_sent_to_grep():
+def test_questions_about_callers_lead_to_grep():
     assert (
         next_actions(parse_query("who calls find_route"), [hit()])[-1]
         == 'grep_code pattern="find_route" word=true'
@@ -276,7 +276,7 @@ def shown(*scores: float, symbol: str = "Route.next"):
         ([2.0, 1.7], "high"), ([2.0, 1.71], "medium"), ([2.0, 1.9], "medium"), ([2.0, 1.91], "low"), ([2.0, 2.0, 0.1], "low"),
     ],
 )  # fmt: skip
-def test_confidence_is_of_the_best_and_of_its_lead(scores, expected):
+def test_confidence_depends_on_best_score_and_lead(scores, expected):
     assert confidence(parse_query("how does a route go on"), shown(*scores)) == expected
     assert confidence(parse_query("Route.next"), shown(*scores)) == expected
 
@@ -287,7 +287,7 @@ def test_the_lead_is_over_another_file():
 
 
 @pytest.mark.parametrize("text", ["Route.next()", "where is Route.next defined"])
-def test_a_definition_that_no_hit_shows_is_never_of_high_confidence(text):
+def test_missing_definition_is_never_of_high_confidence(text):
     assert confidence(parse_query(text), shown(9.0, symbol="Route.next_stop")) == "medium"
     assert confidence(parse_query(text), shown(9.0)) == "high"
 
@@ -295,7 +295,7 @@ def test_a_definition_that_no_hit_shows_is_never_of_high_confidence(text):
 # Diagnosis
 
 
-def test_an_empty_answer_says_why():
+def test_empty_answer_has_a_reason():
     query = parse_query("retry parcels")
     dropped = diagnose(query, {"keyword": 3}, dropped={"kind": 2, "path_filter": 1})
     assert dropped["reason"] == "filters dropped every candidate (kind 2, path_filter 1)"
@@ -328,6 +328,6 @@ def test_every_leg_has_its_reason():
         ({"source_only": True}, "source_only"),
     ],
 )  # fmt: skip
-def test_a_candidate_is_dropped_by_the_first_filter_that_it_does_not_pass(asked, by):
+def test_first_failing_filter_drops_a_candidate(asked, by):
     file = Candidate("f", "r", "a/b.py", "g", flags="t")
     assert dropped_by(file, SearchRequest(tenant="t", query="x", **asked)) == by

@@ -1,4 +1,4 @@
-"""Lines that only mention a name in comments and strings."""
+"""Tests which lines only mention a name, in comments and strings."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_a_name_in_a_comment_or_a_string_is_a_mention(language, text):
         ("unknown", "# rate\n"),
     ],
 )
-def test_a_name_in_code_or_a_placeholder_is_no_mention(language, text):
+def test_a_name_in_code_or_a_placeholder_is_not_a_mention(language, text):
     assert not is_mention(text, language)
 
 

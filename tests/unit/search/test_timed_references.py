@@ -1,4 +1,4 @@
-"""Who uses several symbols, asked within a time."""
+"""Searches the references of several symbols within a time limit."""
 
 import asyncio
 import gc
@@ -16,7 +16,7 @@ WHAT = "Tests of further callers"
 
 
 class References:
-    """Answers with the name of the symbol; fails and hangs as the name says."""
+    """Returns the name of the symbol; fails or waits if the name begins with `bad` or `slow`."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []
@@ -52,38 +52,38 @@ def symbols(*names: str) -> list[tuple[str, str]]:
     return [(name, "a.py") for name in names]
 
 
-async def test_each_is_answered_in_its_place_and_few_are_asked_at_once(references, timed):
+async def test_answers_keep_order_and_few_run_at_once(references, timed):
     names = [f"one{number}" for number in range(7)]
     assert await timed.entries_of_each(symbols(*names), WHAT) == [(name,) for name in names]
     assert references.most == AT_ONCE
     assert not timed.left_out
 
 
-async def test_what_is_late_is_left_out_and_goes_on_no_longer(references, timed, monkeypatch):
+async def test_late_searches_are_cancelled_and_left_out(references, timed, monkeypatch):
     monkeypatch.setattr(timed, "_ends", timed._ends - timed_references.SECONDS_MAX + 0.2)
     assert await timed.entries_of_each(symbols("one", "slow", "two"), WHAT) == [("one",), (), ("two",)]
     assert not references.under_way
     assert timed.left_out == [f"{WHAT}: not searched, because it would take too long."]
 
 
-async def test_without_time_nobody_is_asked(references, timed, monkeypatch):
+async def test_nothing_is_searched_after_the_deadline(references, timed, monkeypatch):
     monkeypatch.setattr(timed, "_ends", 0.0)
     assert await timed.entries_of_each(symbols("one", "two"), WHAT) == [(), ()]
     assert not references.begun
     assert len(timed.left_out) == 1
 
 
-async def test_a_failure_ends_all_at_once_and_no_other_is_left_unheard(references, timed):
+async def test_failure_cancels_all_and_retrieves_every_error(references, timed):
     complaints: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
     with pytest.raises(ValueError, match="bad"):
         await timed.entries_of_each(symbols("bad one", "bad two", "slow"), WHAT)
     assert not references.under_way
-    gc.collect()  # tasks complain when they go
+    gc.collect()  # tasks report unretrieved errors when they are collected
     assert not complaints
 
 
-async def test_who_is_cancelled_leaves_nobody_behind(references, timed):
+async def test_cancellation_cancels_all_searches(references, timed):
     asked = asyncio.create_task(timed.entries_of_each(symbols("slow", "slower"), WHAT))
     while len(references.under_way) < AT_ONCE:
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Definitions of a name as they are told: each place once."""
+"""Tests that definitions of a name are listed once per place."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from prism_search.core.definitions import DefinitionMatch, distinct_places
 from prism_store.reader import StoredPoint
 
 
-def told(name: str, *files: tuple[str, str]) -> list[str]:
-    """The qualified names and signatures of what is told of a name, in order."""
+def listed(name: str, *files: tuple[str, str]) -> list[str]:
+    """Returns the qualified names and signatures of the listed definitions, in order."""
     asked = SymbolName.read(name)
     found = [
         DefinitionMatch(StoredPoint(path, 0.0, {"path": path}), symbol, fit)
@@ -29,8 +29,8 @@ def told(name: str, *files: tuple[str, str]) -> list[str]:
         ("x", "a.py", "x, x = 1, 2\n", ["x: x, x = 1, 2"]),
     ],
 )  # fmt: skip
-def test_symbols_that_are_one_to_a_reader_are_told_once(name, path, text, expected) -> None:
-    assert told(name, (path, text)) == expected
+def test_symbols_of_one_place_are_listed_once(name, path, text, expected) -> None:
+    assert listed(name, (path, text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,10 @@ def test_symbols_that_are_one_to_a_reader_are_told_once(name, path, text, expect
         ("weigh", "Parcel.java", "class Parcel {\n  int weigh(int a) {}\n  int weigh(long a) {}\n}\n"),
     ],
 )
-def test_overloads_are_told_each(name, path, text) -> None:
-    assert len(told(name, (path, text))) == 2
+def test_each_overload_is_listed(name, path, text) -> None:
+    assert len(listed(name, (path, text))) == 2
 
 
-def test_the_same_in_two_files_is_told_twice() -> None:
+def test_equal_definitions_in_two_files_are_both_listed() -> None:
     text = "def weigh(): ...\n"
-    assert len(told("weigh", ("a.py", text), ("b.py", text))) == 2
+    assert len(listed("weigh", ("a.py", text), ("b.py", text))) == 2

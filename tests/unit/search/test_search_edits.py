@@ -1,4 +1,4 @@
-"""What an edit touches."""
+"""Tests what an edit affects."""
 
 import pytest
 from source_files import source
@@ -50,25 +50,25 @@ def position(file: SourceFile, name: str) -> int:
         (11, 12, ""),
     ],
 )
-def test_lines_are_of_the_smallest_function_or_type_around_them(start, end, name) -> None:
+def test_smallest_symbol_around_lines_is_chosen(start, end, name) -> None:
     file = source("depot.py", DEPOT)
     found = symbol_at(file.symbols, start, end)
     assert (file.symbols[found].qualified_name if found >= 0 else "") == name
 
 
-def test_a_member_has_an_owner_and_a_class_has_none() -> None:
+def test_members_have_an_owner_and_classes_none() -> None:
     file = source("depot.py", DEPOT)
     assert owner_of(file, position(file, "Depot.weigh")) == "Depot"
     assert owner_of(file, position(file, "Depot")) == ""
 
 
-def test_a_constructor_is_known_by_name_or_kind() -> None:
+def test_constructors_are_found_by_name_or_kind() -> None:
     file = source("depot.py", DEPOT)
     assert is_constructor(file.symbols[position(file, "Depot.__init__")])
     assert not is_constructor(file.symbols[position(file, "Depot.weigh")])
 
 
-def test_what_lies_in_something_private_is_not_public() -> None:
+def test_members_of_private_symbols_are_not_public() -> None:
     file = source("depot.py", DEPOT)
     assert is_public(file, position(file, "Depot.weigh"))
     assert not is_public(file, position(file, "_Shed.weigh"))
@@ -113,11 +113,11 @@ def test_declarations_and_bodies_are_counterparts(one, other, expected) -> None:
         ("func (d *Depot) Weigh(p Parcel) int", "Weigh(Parcel) error", False),
     ],
 )  # fmt: skip
-def test_methods_have_one_shape_whatever_their_receivers_and_names(one, other, expected) -> None:
+def test_shape_ignores_receivers_and_parameter_names(one, other, expected) -> None:
     assert same_shape(definition("a.go", one).symbol, definition("b.go", other).symbol) is expected
 
 
-def test_tests_are_found_by_the_name_of_the_file_the_near_ones_first() -> None:
+def test_tests_of_a_file_are_listed_nearest_first() -> None:
     paths = [
         "depot.py", "tests/test_depot.py", "depot/test_depot.py", "depot_test.go", "tests/test_depots.py",
         "tests/depot_data.py", "web/Depot.spec.ts", "java/DepotTest.java",
