@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-# At most so many lines in 1,000 may hold one of the phrases, for the places where they are names or quotations.
-LINES_PER_1000_MAX = 1.0
 PROSE_CHARS_MAX = 110
 # Phrase -> what to write instead.
 PHRASES = {
@@ -37,47 +35,22 @@ PHRASES = {
 }
 PATTERN = re.compile(r"\b(?:" + "|".join(PHRASES) + r")\b")
 OPENING_OF = re.compile(r'(?:^|"""|# |\* |- )Of (?:a|an|the|what|each|all|one|those|its|which|two)\b')
-PLAIN = (
-    "libs/contracts",
-    "libs/resolver",
-    "libs/catalog",
-    "libs/runtime",
-    "libs/scip",
-    "libs/source",
-    "libs/store",
-    "services/atlas",
-    "services/gateway",
-    "services/ingest",
-    "docs/guides",
+AREAS = (
+    "bench",
+    "cli",
+    "docs",
+    "libs",
+    "services",
+    "tests",
+    "training",
     "README.md",
     "ARCHITECTURE.md",
-    "docs/glossary.md",
+    "CHANGELOG.md",
 )
-PLAIN += ("docs/invariants.md", "docs/storage.md", "docs/operations.md", "docs/security.md")
-PLAIN += ("docs/crashes.md", "docs/exactness.md", "docs/graph.md", "docs/growth.md", "docs/quality.md")
-PLAIN += ("docs/events.md", "docs/languages.md", "docs/metrics.md", "docs/settings.md", "docs/tools.md")
-PLAIN += ("docs/generate.py", "CHANGELOG.md", "tests/system", "tests/contract", "docs/decisions", "training")
-PLAIN += tuple(
-    f"tests/unit/{area}"
-    for area in (
-        "bench",
-        "chunker",
-        "cli",
-        "contracts",
-        "embedder",
-        "gateway",
-        "ingest",
-        "model",
-        "qdrant_local",
-        "resolver",
-        "runtime",
-        "safety",
-        "scip",
-        "source",
-        "store",
-    )
-)
-PLAIN += ("tests/attack", "tests/models")
+# Left out: this file, which quotes the phrases, and the corpora that tests search.
+LEFT_OUT = ("tests/unit/docs/test_words.py", "tests/fixtures/")
+# A license, and a question of an agent.
+QUOTATION = re.compile(r"Permission is hereby granted|who calls find_route")
 WRAPPED = (
     "README.md",
     "ARCHITECTURE.md",
@@ -106,19 +79,21 @@ def flagged(text: str) -> list[tuple[int, str]]:
     return [
         (number, line.strip())
         for number, line in enumerate(text.splitlines(), 1)
-        if PATTERN.search(line) or OPENING_OF.search(line)
+        if (PATTERN.search(line) or OPENING_OF.search(line)) and not QUOTATION.search(line)
     ]
 
 
-@pytest.mark.parametrize("place", PLAIN)
-def test_phrases_of_the_old_style_stay_out(place):
-    found, lines = [], 0
-    for file in files(place):
-        text = file.read_text(encoding="utf-8")
-        lines += text.count("\n")
-        found += [f"{file.relative_to(ROOT)}:{number}: {line}" for number, line in flagged(text)]
-    assert lines
-    assert len(found) <= lines * LINES_PER_1000_MAX / 1000, "\n".join(found)
+@pytest.mark.parametrize("area", AREAS)
+def test_phrases_of_the_old_style_stay_out(area):
+    found, read = [], 0
+    for file in files(area):
+        name = str(file.relative_to(ROOT))
+        if name.startswith(LEFT_OUT):
+            continue
+        read += 1
+        found += [f"{name}:{number}: {line}" for number, line in flagged(file.read_text(encoding="utf-8"))]
+    assert read
+    assert not found, "\n".join([*found, "PHRASES has what to write instead."])
 
 
 @pytest.mark.parametrize("place", WRAPPED)
