@@ -269,7 +269,7 @@ async def test_without_nats_nothing_hangs_and_no_cache_is_used(
     index, searcher, nats_server, monkeypatch, tenant
 ):
     await index.import_(tenant, OLD)
-    monkeypatch.setattr(answers_module, "REST_S", 0.0)
+    monkeypatch.setattr(answers_module, "PAUSE_S", 0.0)
     async with searcher() as search:
         await search.ask(tenant)
         nats_server.kill()

@@ -37,7 +37,7 @@ from prism_search.core.retrieval.context import SearchContext
 
 # NATS answers within a millisecond. If it takes longer than this, it is in trouble, and the cache pauses.
 WAIT_S = 0.1
-REST_S = 5.0
+PAUSE_S = 5.0
 PUTS_MAX = 16
 MODELS = (CHUNKER_KEY, FAST_MODEL_KEY, DEEP_MODEL_KEY)
 # The packages whose code determines answers.
@@ -66,7 +66,7 @@ class AnswerMetrics:
         )
         self.memory = found.labels("memory")
         self.shared = found.labels("shared")
-        self.nowhere = found.labels("nowhere")
+        self.miss = found.labels("nowhere")
         self.passed = found.labels("passed")
 
 
@@ -88,13 +88,13 @@ class Answers:
         self._metrics = metrics
         self._cache: WeightedCache[str, bytes] = WeightedCache(bytes_max)
         self._code = _fingerprint(PACKAGES)
-        self._resting_until = 0.0
+        self._paused_until = 0.0
         self._puts: set[asyncio.Task[None]] = set()
 
     async def find(self, context: SearchContext) -> SearchAnswer | None:
         """Returns the cached answer to this question for this state of the index, or None."""
         request, target = context.request, context.target
-        if not target.is_quiet or time.monotonic() < self._resting_until:
+        if not target.is_quiet or time.monotonic() < self._paused_until:
             self._metrics.passed.inc()
             return None
         try:
@@ -106,7 +106,7 @@ class Answers:
                 where.inc()
                 return found
         except (NatsError, TimeoutError) as error:
-            self._rest(error)
+            self._pause(error)
             self._metrics.passed.inc()
             return None
 
@@ -116,7 +116,7 @@ class Answers:
             return
         key, data = self._key(context), answer.model_dump_json().encode()
         self._cache.put(key, data, len(data))
-        is_well = time.monotonic() >= self._resting_until
+        is_well = time.monotonic() >= self._paused_until
         if is_well and len(data) <= names.MESSAGE_BYTES_MAX and len(self._puts) < PUTS_MAX:
             task = asyncio.create_task(self._put(key, data))
             self._puts.add(task)
@@ -130,7 +130,7 @@ class Answers:
         if found and answer and not known:
             self._cache.put(key, found, len(found))
         if not answer:
-            return None, self._metrics.nowhere
+            return None, self._metrics.miss
         return answer, self._metrics.memory if known else self._metrics.shared
 
     def _key(self, context: SearchContext) -> str:
@@ -149,11 +149,11 @@ class Answers:
             async with asyncio.timeout(WAIT_S):
                 await self._bucket.put(key, data)
         except (NatsError, TimeoutError) as error:
-            self._rest(error)
+            self._pause(error)
 
-    def _rest(self, error: Exception) -> None:
-        log.warning("answering without the cache for %g s: %s", REST_S, reason_of(error))
-        self._resting_until = time.monotonic() + REST_S
+    def _pause(self, error: Exception) -> None:
+        log.warning("answering without the cache for %g s: %s", PAUSE_S, reason_of(error))
+        self._paused_until = time.monotonic() + PAUSE_S
 
 
 def _answer(data: bytes | None) -> SearchAnswer | None:

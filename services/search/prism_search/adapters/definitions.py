@@ -10,7 +10,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.types import SYMBOL_CHARS_MAX
 from prism_resolver.symbol_names import RepoPath, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts
-from prism_search.adapters.near_symbols import alike, near_symbols
+from prism_search.adapters.near_symbols import most_similar, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
 from prism_search.core.definitions import DefinitionMatch, LocatedSymbol, NameMatch, best_matches
 from prism_store.grams import Signatures, read_signature
@@ -51,7 +51,7 @@ class Definitions:
         if found:
             return NameMatch(name, found)
         # A much shorter name resembles any long name that happens to contain its letters.
-        suggestions = alike(near, name.dotted, chars_min=len(name.last) / 2)
+        suggestions = most_similar(near, name.dotted, chars_min=len(name.last) / 2)
         return NameMatch(name, (), suggestions, await self._unparsed(target, name))
 
     async def called(self, target: Target, qualified_names: Collection[str]) -> list[LocatedSymbol]:

@@ -19,7 +19,7 @@ async def near_symbols(reader: Reader, scope: Scope, words: str) -> set[str]:
     return {known for points in answers for point in points for known in _names(point)}
 
 
-def alike(names: Iterable[str], name: str, *, chars_min: float) -> tuple[str, ...]:
+def most_similar(names: Iterable[str], name: str, *, chars_min: float) -> tuple[str, ...]:
     """Returns the names of at least `chars_min` characters that are most similar to a name, ignoring case."""
     long_enough = sorted(known for known in names if len(known) >= chars_min)
     found = process.extract(

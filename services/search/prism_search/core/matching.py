@@ -50,26 +50,26 @@ class Question:
         kin = self._kin_of(word)
         return max((degree for stem, degree in kin if stem in self._first_half), default=0.0) if kin else 0.0
 
-    def share(self, taken: Mapping[str, float]) -> float:
+    def share(self, matched: Mapping[str, float]) -> float:
         """Returns the rarity-weighted share of the question in these matches, 0 to 1."""
-        if not taken or not self.total:
+        if not matched or not self.total:
             return 0.0
         rarity = self.rarity
-        return sum(rarity.get(stem, 0.0) * degree for stem, degree in taken.items()) / self.total
+        return sum(rarity.get(stem, 0.0) * degree for stem, degree in matched.items()) / self.total
 
     def name_match(self, name: str) -> float:
         """Returns the name's share of the question, times the question's share of the name."""
-        taken = self.matched_stems_of_name(name)
-        return self.share(taken) * _name_share(name, taken) if taken else 0.0
+        matched = self.matched_stems_of_name(name)
+        return self.share(matched) * _name_share(name, matched) if matched else 0.0
 
     def name_match_within(self, name: str, common: frozenset[str]) -> float:
         """Returns the same without `common` stems: the subject of a file does not distinguish its names."""
-        taken = self.matched_stems_of_name(name)
+        matched = self.matched_stems_of_name(name)
         rest = self.total - sum(self.rarity.get(stem, 0.0) for stem in common)
-        if not taken or rest <= 0:
+        if not matched or rest <= 0:
             return 0.0
-        covered = sum(self.rarity.get(stem, 0.0) * taken[stem] for stem in taken.keys() - common)
-        return covered / rest * _name_share(name, taken)
+        covered = sum(self.rarity.get(stem, 0.0) * matched[stem] for stem in matched.keys() - common)
+        return covered / rest * _name_share(name, matched)
 
     def exact_name_match(self, name: str) -> float:
         """Returns the same for equal words only."""
@@ -94,6 +94,6 @@ class Question:
         return known
 
 
-def _name_share(name: str, taken: Mapping[str, float]) -> float:
+def _name_share(name: str, matched: Mapping[str, float]) -> float:
     """Returns the share of a name's words that the question has."""
-    return min(1.0, sum(taken.values()) / len(stems_of(name)))
+    return min(1.0, sum(matched.values()) / len(stems_of(name)))

@@ -8,7 +8,7 @@ from rapidfuzz import process, utils
 NEAR_MAX = 3
 NEAR_SCORE_MIN = 60
 # Each comparison costs the product of both lengths; a longer path is no typo.
-ALIKE_CHARS_MAX = 200
+SIMILAR_CHARS_MAX = 200
 
 
 def near_paths(path: str, known: Sequence[str]) -> list[str]:
@@ -22,14 +22,14 @@ def near_paths(path: str, known: Sequence[str]) -> list[str]:
     stem = posixpath.splitext(name)[0]
     degrees = ((_sameness(asked, name, stem, one.lower()), one) for one in known)
     same = sorted((item for item in degrees if item[0]), key=lambda item: (-item[0], item[1]))
-    alike = (
+    similar = (
         process.extract(
             path, known, processor=utils.default_process, limit=NEAR_MAX, score_cutoff=NEAR_SCORE_MIN
         )
-        if len(path) <= ALIKE_CHARS_MAX
+        if len(path) <= SIMILAR_CHARS_MAX
         else []
     )
-    return list(dict.fromkeys([*(one for _, one in same), *(one for one, _, _ in alike)]))[:NEAR_MAX]
+    return list(dict.fromkeys([*(one for _, one in same), *(one for one, _, _ in similar)]))[:NEAR_MAX]
 
 
 def _sameness(asked: str, asked_name: str, asked_stem: str, known: str) -> int:

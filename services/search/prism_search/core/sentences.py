@@ -70,6 +70,6 @@ def _runs(words: Sequence[frozenset[str]]) -> Iterator[frozenset[str]]:
 
 
 def _match(question: Question, words: frozenset[str]) -> SentenceMatch:
-    taken = question.matched_stems(words)
-    fullness = min(1.0, sum(taken.values()) / len(words)) if words else 0.0
-    return SentenceMatch(question.share(taken) * fullness, taken)
+    matched = question.matched_stems(words)
+    fullness = min(1.0, sum(matched.values()) / len(words)) if words else 0.0
+    return SentenceMatch(question.share(matched) * fullness, matched)

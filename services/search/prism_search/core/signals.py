@@ -51,8 +51,8 @@ def body(question: Question, file: Candidate) -> float:
 
 def path_words(question: Question, file: Candidate) -> float:
     """Share of the question's words in the name of the file or its folder."""
-    taken = question.matched_stems(read_path(file.path).words)
-    return sum(taken.values()) / len(question.query.stems) if taken else 0.0
+    matched = question.matched_stems(read_path(file.path).words)
+    return sum(matched.values()) / len(question.query.stems) if matched else 0.0
 
 
 def named_first(question: Question, file: Candidate) -> float:
@@ -63,12 +63,12 @@ def named_first(question: Question, file: Candidate) -> float:
 
 def covered(question: Question, file: Candidate) -> float:
     """Rarity-weighted share of the question in the file's names."""
-    taken = dict(question.matched_stems(read_path(file.path).words))
+    matched = dict(question.matched_stems(read_path(file.path).words))
     for definition in file.touched:
         for stem, degree in question.matched_stems_of_name(definition.name).items():
-            if degree > taken.get(stem, 0.0):
-                taken[stem] = degree
-    return question.share(taken)
+            if degree > matched.get(stem, 0.0):
+                matched[stem] = degree
+    return question.share(matched)
 
 
 def defines(question: Question, file: Candidate) -> float:

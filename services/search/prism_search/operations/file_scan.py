@@ -133,29 +133,29 @@ class Scan:
 
     def _take_file(self, file: StoredPoint, text: str) -> None:
         key, page = place(file), self.page
-        goes_on_page = not page.is_full  # else it is scanned for the totals only
+        fits_page = not page.is_full  # else it is scanned for the totals only
         after = self.position.line if key == self.position[:2] else 0
         self.files += 1
         for part in matching_lines(
-            text, self._pattern, self._match_elsewhere, after_line=after, lines_max=page.lines_max
+            text, self._pattern, self._match_in_process, after_line=after, lines_max=page.lines_max
         ):
             repo, path = self.target.name_of(file.repo), file.text("path")
             page.take(repo, path, text, part.found)
-            if part.found and goes_on_page:
+            if part.found and fits_page:
                 self.found[repo, path] = file
-            if goes_on_page:
+            if fits_page:
                 is_done = page.first_line_is_enough and part.found
                 self.position = Position(*key, FILE_END if is_done else part.last_line)
             if self._is_late():
                 return
-        if goes_on_page and page.lines_max:
+        if fits_page and page.lines_max:
             self.position = Position(*key, FILE_END)
 
     def _is_late(self) -> bool:
         self.late = self.late or time.monotonic() > self._deadline
         return self.late
 
-    def _match_elsewhere(self, pattern: Pattern, line: str) -> bool:
+    def _match_in_process(self, pattern: Pattern, line: str) -> bool:
         return match_in_process(pattern, line, self._deadline)
 
     def _end_in_line(self, file: StoredPoint) -> None:

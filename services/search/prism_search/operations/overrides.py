@@ -31,13 +31,13 @@ async def find_overrides(
     name = focus.symbol.name
     below = await _in_subtypes(definitions, focus, await references.entries(focus.owner, focus.file.path))
     if focus.file.language in IMPLICIT_INTERFACES:
-        alike = [
+        same_shaped = [
             one
             for one in await definitions.members(focus.target, name)
             if same_shape(focus.symbol, one.symbol) and not _is_own(focus, one)
         ]
-        above = [one for one in alike if one.outer and one.outer.kind in INTERFACES]
-        return Overrides(above, below, [one for one in alike if one not in above] if above else ())
+        above = [one for one in same_shaped if one.outer and one.outer.kind in INTERFACES]
+        return Overrides(above, below, [one for one in same_shaped if one not in above] if above else ())
     bases = focus.file.unit.bases.get(focus.owner, ())
     above = await definitions.called(
         focus.target, {f"{steps_of(base.type)[-1].name}.{name}" for base in bases if steps_of(base.type)}

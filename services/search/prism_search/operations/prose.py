@@ -24,18 +24,18 @@ async def prefer_text(
     Another passage of the file that has words of the question replaces a list of links. Without one, the
     list's score is lowered.
     """
-    taken = list(shown)
+    used = list(shown)
     chosen: list[tuple[Passage, str | None]] = []
     for passage, content in zip(shown, contents, strict=True):
         if content is None or not is_list_of_links(content):
             chosen.append((passage, content))
             continue
         file, _ = passage
-        own = [found for other, found in taken if other is file]
+        own = [found for other, found in used if other is file]
         further = [(file, found) for found in further_ranges(question, file, own)[:FURTHER_MAX]]
         texts = zip(further, await read(further), strict=True)
         better = next(((other, text) for other, text in texts if text and not is_list_of_links(text)), None)
-        taken += [better[0]] if better else []
+        used += [better[0]] if better else []
         chosen.append(better or ((_lowered(file), passage[1]), content))
     chosen.sort(key=lambda item: -item[0][0].score)
     return [passage for passage, _ in chosen], [content for _, content in chosen]

@@ -15,7 +15,7 @@ from prism_runtime.tasks import running
 from prism_search.adapters.embedding import QueryEmbedding, Vector
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.filters import no_file_passes
-from prism_search.adapters.near_symbols import alike, near_symbols
+from prism_search.adapters.near_symbols import most_similar, near_symbols
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.matching import Question
@@ -127,7 +127,7 @@ class Retrieval:
             filters=filters_of(request),
             dropped=Counter(filter(None, dropped)),
             excluded=await no_file_passes(self._reader, scope, request.path_filter, request.language),
-            near_symbols=alike(near, name, chars_min=len(name) / 2),
+            near_symbols=most_similar(near, name, chars_min=len(name) / 2),
         )
 
     def forget(self, files: Sequence[str]) -> None:

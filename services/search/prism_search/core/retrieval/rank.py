@@ -27,15 +27,15 @@ def rank(question: Question, candidates: Iterable[Candidate], limit: int) -> lis
     """
     files = list(candidates)
     question.shallowest = min((read_path(file.path).folders for file in files), default=0)
-    reach: list[tuple[float, Candidate]] = []
+    bounds: list[tuple[float, Candidate]] = []
     for file in files:
         file.signals = score(question, file, SURFACE_WEIGHTS)
         most = sum(file.signals.values()) + names_score_max(question, file) + ROUNDING
-        reach.append((most, file))
+        bounds.append((most, file))
     heads = frozenset(question.stem_heads.values())
     ranked: list[Candidate] = []
     best: list[float] = []  # a heap of the `limit` highest scores
-    for most, file in sorted(reach, key=lambda pair: -pair[0]):
+    for most, file in sorted(bounds, key=lambda pair: -pair[0]):
         if len(best) == limit and most < best[0]:
             break
         file.touched = file.outline.touched(heads, question.matched_stems_of_name)
