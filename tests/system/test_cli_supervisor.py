@@ -342,7 +342,8 @@ def test_forked_services_have_own_name_session_and_log(stack: Stack):
         process = psutil.Process(state["services"][name]["pid"])
         module = "prism_qdrant_local" if name == "qdrant" else f"prism_{name}"
         assert process.name() == module[:15]
-        assert list(filter(None, process.cmdline()))[1:] == ["-P", "-m", f"{module}.main"]
+        assert " ".join(process.cmdline()).strip().endswith(f"python -P -m {module}.main")
+        assert f"PRISM_SUPERVISED_BY={stack.data}".encode() in environment_of(process.pid).split(b"\0")
         assert process.ppid() == state["pid"]
         assert os.getsid(process.pid) == process.pid
         assert process.cwd() == str(stack.data / "run")

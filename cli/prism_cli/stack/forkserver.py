@@ -10,7 +10,6 @@ Linux only: elsewhere a process that has loaded much cannot fork safely. No modu
 is loaded.
 """
 
-import ctypes
 import gc
 import importlib
 import json
@@ -18,14 +17,15 @@ import os
 import runpy
 import sys
 import time
-from pathlib import Path
 from typing import NamedTuple
+
+from setproctitle import getproctitle, setproctitle, setthreadtitle
 
 from prism_cli.stack.child import EXIT_ORPHANED, tie_to_parent
 
 ADOPTED_SECONDS_MAX = 2.0
 ADOPTED_TICK_S = 0.001
-COMM_BYTES_MAX = 15
+FORKSERVER_NAME = "prism_forks"
 # Instead of a process id: this order cannot be forked here.
 REFUSED = 0
 
@@ -47,6 +47,7 @@ def main(arguments: list[str]) -> None:
     gc.disable()
     for module in modules:
         importlib.import_module(module)
+    _find_command_line()
     # Loaded modules stay: no collection writes to their pages, which would end the sharing.
     gc.collect()
     gc.freeze()
@@ -54,6 +55,16 @@ def main(arguments: list[str]) -> None:
         if _is_service(supervisor, answers):
             _become(order, answers)
             return
+
+
+def _find_command_line() -> None:
+    """Let setproctitle find the memory of the command line while the environment is the first one: it looks
+    before that, and each service replaces it.
+    """
+    # Otherwise it overwrites the environment in /proc, by which processes that were left behind are recognized.
+    os.environ["SPT_NOENV"] = "1"
+    getproctitle()
+    setthreadtitle(FORKSERVER_NAME)
 
 
 def _read() -> Order | None:
@@ -113,23 +124,17 @@ def _become(order: Order, answers: int) -> None:
     for handle in (nothing, log, answers):
         os.close(handle)
     gc.enable()
-    _call_itself(order.module)
+    _show_command_line(order.module)
     sys.argv = [order.module]
     # As `python -m` does: as `__main__`, over the loaded modules.
     del sys.modules[order.module]
     runpy.run_module(order.module, run_name="__main__", alter_sys=True)
 
 
-def _call_itself(module: str) -> None:
-    """Show the command line of a process that was started on its own, in `ps`, and 15 bytes of
-    it in `top`.
-    """
-    Path("/proc/self/comm").write_text(module.removesuffix(".main")[:COMM_BYTES_MAX])
-    # The memory from which the kernel reads the command line of a process, see proc(5).
-    begin, end = map(int, Path("/proc/self/stat").read_text().rpartition(")")[2].split()[45:47])
-    argv = b"\0".join(map(os.fsencode, (sys.executable, "-P", "-m", module)))
-    if len(argv) < end - begin:
-        ctypes.memmove(begin, argv.ljust(end - begin, b"\0"), end - begin)
+def _show_command_line(module: str) -> None:
+    """Show the command line of a process that was started on its own in `ps`, and its module in `top`."""
+    setproctitle(f"{sys.executable} -P -m {module}")
+    setthreadtitle(module.removesuffix(".main"))
 
 
 if __name__ == "__main__":
