@@ -6,14 +6,18 @@ import hashlib
 import io
 import json
 
+import nats
 import pytest
 
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
-from prism_contracts.events import FilesUploaded
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import FileChanged, FilesUploaded
 from prism_contracts.rpc.layers import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest
 from prism_contracts.rpc.search import SearchReply
 from prism_gateway.rest.ingest import PACK_OVERHEAD_BYTES
+from prism_runtime.bus import Bus
+from prism_runtime.codec import COMPRESSED_BYTES_MIN
 from prism_runtime.letters import NO_TENANT
 
 pytest_plugins = ["gateway_stack"]
@@ -81,6 +85,16 @@ async def test_a_body_that_is_not_an_object_is_an_invalid_argument(stack, body) 
         )
     assert response.status_code == 400
     assert error_of(response)["code"] == "invalid_argument"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/api/v1/nothing"), ("POST", "/nothing"), ("DELETE", "/api/v2/search")]
+)
+async def test_an_unknown_path_is_not_found(stack, method, path) -> None:
+    async with stack.rest() as http:
+        response = await http.request(method, path)
+    assert (response.status_code, error_of(response)["code"]) == (404, "not_found")
+    assert "/docs" in error_of(response)["next_action"]
 
 
 async def test_an_error_of_a_service_has_its_status(stack) -> None:
@@ -390,6 +404,44 @@ async def test_status_reports_every_part(stack) -> None:
         ],
     }
     assert "secret" not in json.dumps(status)
+
+
+async def test_status_shows_dead_letters_of_compressed_events(stack) -> None:
+    async def refuse(_: FileChanged) -> None:
+        raise PrismError(ErrorCode.MESSAGE_INVALID, "vectors are missing")
+
+    sent = asyncio.Queue()
+    client = await nats.connect(stack.settings.nats_url)
+    await client.subscribe(topics.FILE_CHANGED.subject(Lane.LIVE), cb=sent.put)
+    await client.flush()
+    chunker = Bus("chunker", stack.settings)
+    chunker.consume(topics.FILE_CHANGED, refuse, workers=1)
+    await chunker.start()
+    try:
+        for number, tenant in enumerate(("default", "other")):
+            await stack.bus.publish(large_file(tenant, number))
+        async with asyncio.timeout(10):
+            while (await stack.bus.js.stream_info(names.DEAD_LETTERS)).state.messages < 2:
+                await asyncio.sleep(0.01)
+    finally:
+        await chunker.stop()
+        await client.close()
+    assert "zstd" in (await sent.get()).headers["content-type"]
+    async with stack.rest() as http:
+        letters = (await http.get("/api/v1/status")).json()["dead_letters"]
+    assert letters["messages"] == 1
+    [letter] = letters["newest"]
+    assert letter["path"] == "src/default.py"
+    assert letter["code"] == "message_invalid"
+    assert "vectors are missing" in letter["reason"]
+
+
+def large_file(tenant: str, ordinal: int) -> FileChanged:
+    text = "x = 1\n" * COMPRESSED_BYTES_MIN
+    return FileChanged(
+        tenant=tenant, repo="r", path=f"src/{tenant}.py", version=1, job="j", ordinal=ordinal, lane=Lane.LIVE,
+        blob="b" * 40, size_bytes=len(text), text=text,
+    )  # fmt: skip
 
 
 async def test_status_lists_unreachable_parts(make_stack) -> None:

@@ -29,6 +29,7 @@ class ErrorCode(StrEnum):
     INVALID_PATH = "invalid_path"
     UNAUTHENTICATED = "unauthenticated"
     FORBIDDEN = "forbidden"
+    NOT_FOUND = "not_found"  # no such endpoint
     REPO_NOT_FOUND = "repo_not_found"
     REPO_AMBIGUOUS = "repo_ambiguous"
     REPO_NOT_INDEXED = "repo_not_indexed"
@@ -69,6 +70,7 @@ class ErrorCode(StrEnum):
 HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.UNAUTHENTICATED: 401,
     ErrorCode.FORBIDDEN: 403,
+    ErrorCode.NOT_FOUND: 404,
     ErrorCode.REPO_NOT_FOUND: 404,
     ErrorCode.FILE_NOT_FOUND: 404,
     ErrorCode.SYMBOL_NOT_FOUND: 404,

@@ -13,6 +13,7 @@ RETRY_AFTER_S = 2
 CODES_BY_STATUS = {
     401: ErrorCode.UNAUTHENTICATED,
     403: ErrorCode.FORBIDDEN,
+    404: ErrorCode.NOT_FOUND,
     413: ErrorCode.PAYLOAD_TOO_LARGE,
     429: ErrorCode.RATE_LIMITED,
     503: ErrorCode.UNAVAILABLE,
