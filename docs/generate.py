@@ -308,13 +308,12 @@ per token: long texts are shortened first, then the last results are dropped, an
 remaining results follow with `next_cursor`.
 
 `confidence` of `search_code` rates its first result. The shares below were measured on questions that have an
-answer, and on the same questions in repositories that have none ([quality.md](quality.md),
-[how it was chosen](decisions/0018-confidence.md)):
+answer ([quality.md](quality.md), [how it was chosen](decisions/0018-confidence.md)):
 
-- `high`: the first result is right for 97 % of the questions with this level. Read it.
-- `medium`: for 72 %. Look at the next results as well.
-- `low`: for 53 %. Several files match equally well, or none does: 86 % of the questions without an answer get
-  this level. Rephrase the question, or use `grep_code`.
+- `high`: the first result is right for {high} of the questions with this level. Read it.
+- `medium`: for {medium}. Look at the next results as well.
+- `low`: for {low}. Several files match equally well, or none does: when the level was chosen, 86 % of the
+  questions without an answer got it. Rephrase the question, or use `grep_code`.
 - `none`: nothing was found; `diagnostics` shows which leg found nothing and why, and what the filters
   dropped.
 """
@@ -322,7 +321,16 @@ answer, and on the same questions in repositories that have none ([quality.md](q
 
 def tools_page() -> str:
     """Returns each toolset with its tools, each tool with its arguments."""
-    return TOOLS_HEAD + "".join(_toolset_section(toolset) for toolset in Toolset)
+    shares = first_right_shares()
+    head = re.sub(r"\{(high|medium|low)\}", lambda found: shares[found[1]], TOOLS_HEAD)
+    return head + "".join(_toolset_section(toolset) for toolset in Toolset)
+
+
+def first_right_shares() -> dict[str, str]:
+    """Returns the share of right first results by confidence, as `make quality` measured it."""
+    quality = Path(__file__).with_name("quality.md").read_text(encoding="utf-8")
+    table = quality.partition("\n## Confidence\n")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\| (high|medium|low) \|.*\| ([\d.]+ %) \|$", table, re.MULTILINE))
 
 
 def _toolset_section(toolset: Toolset) -> str:

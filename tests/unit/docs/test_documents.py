@@ -36,6 +36,14 @@ def test_a_generated_page_is_what_the_code_says(generate, name) -> None:
     assert generate.pages()[name] == (ROOT / "docs" / name).read_text(encoding="utf-8"), "run `make docs`"
 
 
+def test_both_pages_name_the_same_shares_of_confidence(generate) -> None:
+    shares = generate.first_right_shares()
+    assert set(shares) == {"high", "medium", "low"}
+    tools = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    for level, share in shares.items():
+        assert re.search(rf"^- `{level}`: [^.]*for {re.escape(share)}", tools, re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_and_places_exist(page) -> None:
     text = page.read_text(encoding="utf-8")
