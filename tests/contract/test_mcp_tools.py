@@ -182,7 +182,8 @@ async def test_search_code_returns_lines_confidence_and_next_actions(stack) -> N
     async with stack.mcp() as client:
         result = await client.call_tool("search_code", {"query": "main", "source_only": True})
     answer = result.structured_content
-    assert answer["results"] == [stack.fake.hits[0].model_dump(mode="json", exclude={"file_context"})]
+    left_out = {"file_context", "symbol_start", "symbol_end"}
+    assert answer["results"] == [stack.fake.hits[0].model_dump(mode="json", exclude=left_out)]
     assert (answer["confidence"], answer["query_intent"]) == ("high", "definition")
     assert answer["next_actions"] == ["Read src/app.py."]
     assert answer["receipt"]["indexed_commit"] == "a" * 40
@@ -200,6 +201,20 @@ async def test_nothing_found_comes_with_diagnostics(stack) -> None:
     assert result.structured_content["results"] == []
     assert result.structured_content["diagnostics"] == {"files_in_scope": 3}
     assert "Nothing found" in result.content[0].text
+
+
+async def test_read_file_reads_several_places(stack) -> None:
+    async with stack.mcp() as client:
+        places = ["src/app.py:1-2", "gone.py", "src/app.py:4"]
+        result = await client.call_tool("read_file", {"places": places})
+        both = await client.call_tool("read_file", {"places": places, "file_path": "src/app.py"})
+    first, missing, last = result.structured_content["files"]
+    assert (first["file_path"], first["start_line"], first["end_line"]) == ("src/app.py", 1, 2)
+    assert (missing["place"], missing["error"]["code"]) == ("gone.py", "file_not_found")
+    assert (last["start_line"], last["end_line"]) == (4, 4)
+    assert "src/app.py:1-2\n1\t" in result.content[0].text
+    assert "gone.py: file_not_found: " in result.content[0].text
+    assert both.is_error
 
 
 @pytest.mark.parametrize("way", ["mcp", "rest"])

@@ -64,7 +64,7 @@ async def search(stack: RunningStack, is_over: Callable[[], bool], seen: set[str
     asked = 0
     async with stack.agent(REPO) as agent:
         while not is_over():
-            answer = await agent.ask("search_code", query="value times 300", limit=5)
+            answer = await agent.ask("search_code", query="value times 300", limit=5, detail="full")
             assert answer["results"], "neither version was found"
             for hit in answer["results"]:
                 name = version_of(hit["content"])

@@ -166,7 +166,12 @@ class RepositoryCatalog:
                 "No repository is indexed yet.",
                 "Index one: `prism index PATH`, or the tool index_repository.",
             )
-        chosen = [r for r in mine if request.repo.lower() in {"", r.name.lower(), r.repo}]
+        wanted = request.repo.lower()
+        chosen = [r for r in mine if wanted in {"", r.name.lower(), r.repo}]
+        if not chosen:
+            # The last part alone is enough, if it is unique.
+            chosen = [r for r in mine if wanted == r.name.lower().rpartition("/")[2]]
+            single = True
         if not chosen:
             raise _unknown(request.repo, [r.name for r in mine])
         if all(map(_has_failed, chosen)):

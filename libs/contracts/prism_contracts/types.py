@@ -19,6 +19,7 @@ REPO_CHARS_MAX = 200
 REF_CHARS_MAX = 255
 COMMIT_CHARS_MAX = 70
 PATH_CHARS_MAX = 4_096
+PLACE_LINES_CHARS_MAX = 24
 GLOB_CHARS_MAX = 1_000
 QUERY_CHARS_MAX = 4_000
 PATTERN_CHARS_MAX = 1_000
@@ -97,6 +98,8 @@ JobIdOrNone = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX, pattern=
 LayerId = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX)]
 PointId = Annotated[str, StringConstraints(max_length=64)]
 FilePath = Annotated[str, StringConstraints(max_length=PATH_CHARS_MAX)]
+# A path, which may end with `:7` or `:10-40`.
+Place = Annotated[str, StringConstraints(min_length=1, max_length=PATH_CHARS_MAX + PLACE_LINES_CHARS_MAX)]
 Glob = Annotated[str, StringConstraints(max_length=GLOB_CHARS_MAX)]
 Query = Annotated[str, StringConstraints(max_length=QUERY_CHARS_MAX)]
 Pattern = Annotated[str, StringConstraints(max_length=PATTERN_CHARS_MAX)]

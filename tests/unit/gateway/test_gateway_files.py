@@ -1,10 +1,12 @@
 """Lines of files, and lists of files."""
 
+import pytest
 from gateway_receipts import RECEIPT
 
 from prism_contracts.code import FileFlags, SkipReason
 from prism_contracts.rpc.files import FileEntry, ListFilesReply, ReadFileReply
 from prism_gateway.mcp.answers import files
+from prism_gateway.mcp.tools.code import parse_place
 
 
 def test_lines_of_a_file_are_numbered_for_readers_only() -> None:
@@ -41,3 +43,18 @@ def test_files_show_marks_and_reasons() -> None:
     assert answer.structured["files"][0]["flags"] == ["test"]
     assert answer.structured["files"][1]["skipped"] == "binary"
     assert "a.py (3 lines, test)\nb.png (0 lines, skipped: binary)" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("a.py", ("a.py", 1, 0)),
+        ("a.py:7", ("a.py", 7, 7)),
+        ("a.py:10-40", ("a.py", 10, 40)),
+        ("odd:name.py", ("odd:name.py", 1, 0)),
+        ("a.py:x-3", ("a.py:x-3", 1, 0)),
+        ("a.py:0-3", ("a.py", 1, 3)),
+    ],
+)
+def test_a_place_is_a_path_with_lines(place, expected) -> None:
+    assert parse_place(place) == expected

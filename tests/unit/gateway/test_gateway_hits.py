@@ -46,10 +46,17 @@ def test_top_lines_are_those_of_the_first_two_hits() -> None:
     found = [hit(0, 100), hit(1, 100), hit(2, 0), hit(3, 0)]
     answer = hits.search(hits.with_top_lines(search_reply(*found)), 4_000)
     first, second, *others = (result["content"] for result in answer.structured["results"])
-    assert first.endswith("line 29 of some code\n… 71 more lines: read_file from line 41")
+    assert first.endswith("line 39 of some code\n… 61 more lines: read_file from line 51")
     assert second.endswith("line 5 of some code\n… 95 more lines: read_file from line 17")
     assert others == ["", ""]
     assert "\n\nacme/app src/2.py:11-10\nacme/app src/3.py:11-10\n\nconfidence" in answer.text
+
+
+def test_the_lines_of_a_hit_are_those_of_its_symbol() -> None:
+    found = hit(0, 20).model_copy(update={"symbol": "pay", "symbol_start": 15, "symbol_end": 18})
+    (shown,) = hits.with_top_lines(search_reply(found)).results
+    assert (shown.start_line, shown.end_line) == (15, 18)
+    assert shown.content == "\n".join(f"line {line} of some code" for line in range(4, 8))
 
 
 def test_a_cut_that_saves_no_line_is_not_made() -> None:

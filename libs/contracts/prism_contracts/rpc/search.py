@@ -87,6 +87,9 @@ class Hit(Message):
     content: str
     symbol: str = ""
     kind: str = ""
+    # The range of `symbol`, which may begin before the hit or end after it; 0 if it is unknown.
+    symbol_start: int = 0
+    symbol_end: int = 0
     language: str = ""
     score: float
     # The legs that found it, each with its rank (from 1).

@@ -3,7 +3,7 @@
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prism_contracts.code import CALLABLE_KINDS
 from prism_search.core.matching import Question
@@ -25,6 +25,8 @@ class Range:
     end: int
     symbol: str = ""
     kind: str = ""
+    # Whether the question matches the name of the symbol. Else it is only the first symbol of a chunk.
+    is_named: bool = field(default=False, compare=False)
 
 
 def best_range(question: Question, file: Candidate) -> Range:
@@ -124,4 +126,4 @@ def _shares(chunks: Sequence[ChunkHit]) -> dict[str, float]:
 def _chunk_range(chunk: ChunkHit, named: OutlineEntry | None) -> Range:
     if named is None:
         return Range(chunk.start, chunk.end, chunk.symbol, chunk.kind)
-    return Range(chunk.start, chunk.end, named.qualified_name, named.kind)
+    return Range(chunk.start, chunk.end, named.qualified_name, named.kind, is_named=True)

@@ -1,5 +1,9 @@
 """Files: their lines, and lists of them."""
 
+from collections.abc import Sequence
+
+from prism_contracts.errors import PrismError
+from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import FileEntry, ListFilesReply, ReadFileReply
 from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
@@ -35,11 +39,50 @@ def read_file(reply: ReadFileReply, max_tokens: int) -> Answer:
         structured |= {"truncated": True, "next_actions": [action]}
         foot += f"\nnext: {action}"
     head = f"{reply.file_path}:{reply.start_line}-{end_line} of {reply.line_count} lines"
-    return Answer(structured, f"{head}\n{_numbered(content, reply.start_line)}\n\n{foot}")
+    return Answer(structured, f"{head}\n{numbered(content, reply.start_line)}\n\n{foot}")
 
 
-def _numbered(content: str, start_line: int) -> str:
-    """Prefix each line with its number."""
+def read_places(
+    found: Sequence[ReadFileReply | PrismError], places: Sequence[str], max_tokens: int
+) -> Answer:
+    """Returns several places in one answer. Each gets an equal share of the budget that earlier ones left over.
+
+    An error about one place is shown in its turn.
+    """
+    chars_left = chars(max_tokens)
+    files: list[Json] = []
+    blocks: list[str] = []
+    receipt: Receipt | None = None
+    for number, (reply, place) in enumerate(zip(found, places, strict=True)):
+        if isinstance(reply, PrismError):
+            files.append({"place": place, "error": reply.body.model_dump(mode="json")})
+            blocks.append(f"{place}: {reply.code.value}: {reply.body.message}")
+            continue
+        receipt = receipt or reply.receipt
+        content, missing = cut(reply.content, chars_left // (len(places) - number))
+        chars_left -= len(content)
+        end_line = reply.end_line - missing
+        file: Json = {
+            "file_path": reply.file_path,
+            "start_line": reply.start_line,
+            "end_line": end_line,
+            "content": content,
+        }
+        block = f"{reply.file_path}:{reply.start_line}-{end_line}\n{numbered(content, reply.start_line)}"
+        if reply.truncated or content != reply.content:
+            file["truncated"] = True
+            block += f"\n… read_file from line {end_line + 1}"
+        files.append(file)
+        blocks.append(block)
+    structured: Json = {"files": files}
+    if receipt:
+        structured["receipt"] = receipt_json(receipt)
+        blocks.append(receipt_line(receipt))
+    return Answer(structured, "\n\n".join(blocks))
+
+
+def numbered(content: str, start_line: int) -> str:
+    """Returns lines with their numbers."""
     lines = content.removesuffix("\n").split("\n")
     width = len(str(start_line + len(lines) - 1))
     return "\n".join(f"{number:>{width}}\t{line}" for number, line in enumerate(lines, start_line))

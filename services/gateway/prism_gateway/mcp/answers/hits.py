@@ -10,18 +10,28 @@ from prism_gateway.mcp.tool import Answer, Json
 
 TIMINGS_META = "prism/timings_ms"
 # Lines of the first and the second hit.
-TOP_LINES = (30, 6)
+TOP_LINES = (40, 6)
 NOTE_LINES = 1
 
 
 def with_top_lines(reply: SearchReply) -> SearchReply:
-    """Returns the reply with so many lines of the first hits that the first one rarely needs another call."""
+    """Returns the reply with the first lines of the symbols of the first hits, and no lines of the others."""
     lines_max = (*TOP_LINES, *[0] * len(reply.results))
+    own = map(_within_symbol, reply.results)
     results = [
         hit.model_copy(update={"content": first_lines(hit.content, lines, hit.start_line)})
-        for hit, lines in zip(reply.results, lines_max, strict=False)
+        for hit, lines in zip(own, lines_max, strict=False)
     ]
     return reply.model_copy(update={"results": tuple(results)})
+
+
+def _within_symbol(hit: Hit) -> Hit:
+    """Returns a hit with the lines of its symbol only: a chunk may begin with the symbol before."""
+    start, end = max(hit.start_line, hit.symbol_start), min(hit.end_line, hit.symbol_end or hit.end_line)
+    if (start, end) == (hit.start_line, hit.end_line):
+        return hit
+    lines = hit.content.split("\n")[start - hit.start_line : end - hit.start_line + 1]
+    return hit.model_copy(update={"start_line": start, "end_line": end, "content": "\n".join(lines)})
 
 
 def first_lines(content: str, lines_max: int, start_line: int) -> str:
@@ -62,7 +72,7 @@ def search(reply: SearchReply, max_tokens: int) -> Answer:
 
 
 def _hit(hit: Hit) -> Json:
-    shown = hit.model_dump(mode="json")
+    shown = hit.model_dump(mode="json", exclude={"symbol_start", "symbol_end"})
     if hit.file_context is None:
         del shown["file_context"]
     return shown

@@ -7,6 +7,7 @@ from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import OutlineReply
 from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer
 from prism_gateway.budget import chars, cut, fit
+from prism_gateway.mcp.answers.files import numbered
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
@@ -149,7 +150,12 @@ def function_body(
         for other in others
     ]
     structured["receipt"] = receipt_json(receipt)
-    lines = [_definition_head(structured), body.rstrip("\n"), "", receipt_line(receipt)]
+    lines = [
+        _definition_head(structured),
+        numbered(body.rstrip("\n"), best.symbol.start_line),
+        "",
+        receipt_line(receipt),
+    ]
     if body != best.body:
         action = (
             f"{missing} lines left out: raise max_tokens, or "

@@ -9,12 +9,14 @@ from pydantic import Field, model_validator
 
 from prism_contracts import types
 from prism_contracts.code import EdgeKind, SymbolKind
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.files import (
     LIST_FILES,
     LIST_LIMIT_MAX,
     OUTLINE,
     READ_FILE,
     ListFilesRequest,
+    ReadFileReply,
 )
 from prism_contracts.rpc.search import (
     CONTEXT_LINES_MAX,
@@ -45,6 +47,7 @@ from prism_gateway.mcp.arguments import (
     one_of,
 )
 from prism_gateway.mcp.schema import (
+    ARRAY,
     BOOLEAN,
     INTEGER,
     OBJECT,
@@ -62,6 +65,9 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for
 from prism_gateway.search import search
 
 FILES_DEFAULT = 200
+PLACES_MAX = 20
+# Errors about one of several places. The others are still shown.
+ABOUT_A_PLACE = {ErrorCode.FILE_NOT_FOUND, ErrorCode.INVALID_ARGUMENT, ErrorCode.INVALID_PATH}
 
 Kind = Annotated[types.Word, one_of(SymbolKind), Field(description="function, class, method, …")]
 EdgeName = Annotated[types.Word, one_of(EdgeKind), Field(description="calls, imports, extends, …")]
@@ -71,7 +77,7 @@ OutputModeName = Annotated[
 DetailName = Annotated[
     types.Word,
     one_of(Detail),
-    Field(min_length=1, description="top: code of the first hits; full: of all; compact: none"),
+    Field(min_length=1, description="top, full or compact (no code)"),
 ]
 
 
@@ -102,10 +108,17 @@ class GrepCode(BudgetedArguments):
 
 
 class ReadFile(BudgetedArguments):
-    file_path: FilePath
+    file_path: FilePath = ""
     start_line: types.Line = 1
     end_line: Annotated[types.LineOrNone, Field(description="0: end of file")] = 0
+    places: Annotated[list[types.Place], Field(max_length=PLACES_MAX, description="a.py:10-40, b.py:7")] = []
     max_tokens: MaxTokens = READ_TOKENS
+
+    @model_validator(mode="after")
+    def _one_way_of_asking(self) -> "ReadFile":
+        if bool(self.file_path) == bool(self.places):
+            raise ValueError("give either file_path or places")
+        return self
 
 
 class ListFiles(BudgetedArguments):
@@ -165,8 +178,30 @@ async def grep_code(call: Call, arguments: GrepCode) -> Answer:
 
 
 async def read_file(call: Call, arguments: ReadFile) -> Answer:
-    reply = await call.ask(READ_FILE, arguments)
-    return files.read_file(reply, arguments.max_tokens)
+    if not arguments.places:
+        return files.read_file(await call.ask(READ_FILE, arguments), arguments.max_tokens)
+    found = [await _read_place(call, arguments, place) for place in arguments.places]
+    return files.read_places(found, arguments.places, arguments.max_tokens)
+
+
+async def _read_place(call: Call, arguments: ReadFile, place: str) -> ReadFileReply | PrismError:
+    path, start, end = parse_place(place)
+    try:
+        return await call.ask(READ_FILE, arguments, path=path, start_line=start, end_line=end)
+    except PrismError as error:
+        if error.code in ABOUT_A_PLACE:
+            return error
+        raise
+
+
+def parse_place(place: str) -> tuple[str, int, int]:
+    """Returns path, first and last line of `path`, `path:7` or `path:10-40`; 0 is the end of the file."""
+    path, _, lines = place.rpartition(":")
+    first, dash, last = lines.partition("-")
+    if not path or not first.isdecimal() or (dash and not last.isdecimal()):
+        return place, 1, 0
+    start = max(1, min(int(first), types.LINE_MAX))
+    return path, start, min(int(last), types.LINE_MAX) if dash else start
 
 
 async def list_files(call: Call, arguments: ListFiles) -> Answer:
@@ -216,7 +251,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "grep_code",
         Toolset.CODE,
-        "Find every line that matches a literal or regex, like ripgrep, sorted by path. Continue with next_cursor.",
+        "Find every line that matches a literal or regex, like ripgrep. Continue with next_cursor.",
         GrepCode,
         record(
             matches=array(
@@ -244,9 +279,11 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "read_file",
         Toolset.CODE,
-        "Read lines of an indexed file. Secrets are redacted.",
+        "Read lines of a file, or several places. Secrets are redacted.",
         ReadFile,
-        record(**PLACE, line_count=INTEGER, content=STRING, language=STRING, **TRUNCATED, **RECEIPT),
+        record(
+            **PLACE, line_count=INTEGER, content=STRING, language=STRING, files=ARRAY, **TRUNCATED, **RECEIPT
+        ),
         read_file,
     ),
     Tool(
@@ -301,7 +338,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "find_references",
         Toolset.CODE,
-        "Find references to symbols, grouped: resolved ones, candidates, and other lines that contain the name.",
+        "Find references to symbols, by kind. Says whether the list is complete.",
         FindReferences,
         record(
             answers=array(

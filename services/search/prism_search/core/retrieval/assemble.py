@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from prism_contracts.rpc.search import Detail, Hit, SearchRequest
 from prism_search.core.file_context import file_context
 from prism_search.core.matching import Question
+from prism_search.core.outline import OutlineEntry
 from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.retrieval.candidates import Candidate, locate_chunks
 from prism_search.core.retrieval.context import SearchContext
@@ -36,6 +37,7 @@ def shown_in_full(request: SearchRequest, passages: Sequence[Passage]) -> Sequen
 def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
     """Returns the hit of a passage, with its text and details as requested."""
     request, (file, found) = context.request, passage
+    symbol = _symbol_of(passage) if content else None
     return Hit(
         repo=context.target.name_of(file.repo),
         file_path=file.path,
@@ -44,6 +46,8 @@ def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
         content=content if request.detail is not Detail.COMPACT else "",
         symbol=found.symbol,
         kind=found.kind,
+        symbol_start=symbol.start if symbol else 0,
+        symbol_end=symbol.end if symbol else 0,
         language=file.language,
         score=round(file.score, 4),
         legs=file.legs,
@@ -51,3 +55,12 @@ def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
         signals={name: share for name, share in file.signals.items() if share} if request.explain else {},
         file_context=file_context(file) if request.include_file_context else None,
     )
+
+
+def _symbol_of(passage: Passage) -> OutlineEntry | None:
+    """Returns the definition that the passage is shown for; None if the question does not match its name."""
+    file, found = passage
+    if not found.is_named:
+        return None
+    named = (one for one in file.outline.definitions() if one.qualified_name == found.symbol)
+    return next((one for one in named if one.start <= found.end and found.start <= one.end), None)
