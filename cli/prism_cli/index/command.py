@@ -173,7 +173,7 @@ class Follower:
             self._beside.cancel()
 
     async def follow(self, job: Job, give_up_at: float | None) -> Job:
-        """Show the job until it is final, or until it has work and the deadline passes."""
+        """Show the job until it is final. With `give_up_at`, stop earlier: once it has work, or at that time."""
         begun_at = time.monotonic()
         while job.state not in FINAL_STATES:
             if give_up_at is not None and (job.expected or time.monotonic() >= give_up_at):
@@ -194,7 +194,7 @@ class Follower:
 
 
 def show(outcome: ImportOutcome) -> None:
-    """Print the outcome: the summary on standard output, problems below it."""
+    """Print an import's summary, then its error, slow files and problems."""
     job = outcome.job
     terminal.out.print(Text(summary(outcome), style=_style(job.state)), soft_wrap=True)
     if job.error:
@@ -205,7 +205,7 @@ def show(outcome: ImportOutcome) -> None:
 
 
 def slowest_lines(slowest: tuple[SlowFile, ...]) -> list[str]:
-    """Print the files that took the parser longest, if any was slow."""
+    """Returns a line for each of the slowest files."""
     return [f"  slow: {file.path} ({file.milliseconds:,.0f} ms)" for file in slowest]
 
 
@@ -233,7 +233,7 @@ def summary(outcome: ImportOutcome) -> str:
 
 
 def problem_lines(problems: tuple[FileProblem, ...]) -> list[str]:
-    """Returns the first problems, and the number of each kind if there are more."""
+    """Returns a line for each of the first problems and, if there are more, the total per error code."""
     lines = [
         terminal.printable(
             f"  {problem.path}: {problem.code}{f' ({problem.detail})' if problem.detail else ''}"

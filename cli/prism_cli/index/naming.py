@@ -84,7 +84,7 @@ def _main_tree(root: Path) -> Path:
 
 
 def slug(text: str) -> str:
-    """Returns a text in a form that is valid as part of a name."""
+    """Returns the text with each run of invalid characters replaced by `-`; `folder` if nothing is left."""
     return _NOT_IN_A_NAME.sub("-", text).strip("-.") or "folder"
 
 

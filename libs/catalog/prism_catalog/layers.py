@@ -25,7 +25,7 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
 class Layers:
-    """Looks up layers, and caches the objects of their overrides, which never change."""
+    """The layers of repositories and their views, with a cache of their override lists, which never change."""
 
     def __init__(self, records: WatchedRecords[Layer], store: LayerFilesStore) -> None:
         self._records = records

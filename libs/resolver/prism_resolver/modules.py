@@ -84,7 +84,7 @@ def keys(file: File) -> frozenset[str]:
 
 
 def names(file: File) -> list[tuple[str, ...]]:
-    """Returns the paths that import a file, in parts: its own, and that of the folder that it represents."""
+    """Returns the paths by which a file can be imported, in parts: its own, and its folder's where that counts."""
     own = _without_suffix(_parts(file.path))
     names = [own]
     if own and own[-1] in FOLDER_FILES:

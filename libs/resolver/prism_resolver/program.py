@@ -447,7 +447,7 @@ class Program:
         return _merged(known_values, first_wins=unit.language in LAST_IMPORT_WINS)
 
     def _exporters_within(self, closure: Mapping[str, Certainty], unit: Unit, name: str) -> Sequence[Unit]:
-        """Returns the files of a closure that export a name, by precedence in the language, else by path."""
+        """Returns the other files of a closure that export a name: in import order if the last import wins, else by path."""
         exporters = self._exporters.get(name, {})
         found = [
             exporter for exporter in exporters.values() if exporter.id in closure and exporter.id != unit.id

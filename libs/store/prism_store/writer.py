@@ -113,7 +113,7 @@ class Writer:
             ) from error
 
     async def drop(self, tenant: str, files: Sequence[str], *, below: int) -> None:
-        """Delete file points and their chunks without tombstones: no older version can arrive any more.
+        """Delete file points and their chunks, and leave no tombstones. For files of which no older version can arrive.
 
         Keeps points of the version `below` and of later versions.
         """

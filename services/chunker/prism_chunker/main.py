@@ -27,7 +27,7 @@ class ChunkerApp:
 
 
 async def build(bus: Bus, settings: ChunkerSettings) -> ChunkerApp:
-    """Assemble the chunker on a connected bus. Nothing runs until `register` and `Bus.start`."""
+    """Assemble the chunker on a connected bus. It handles no messages until `register` and `Bus.start`."""
     model_versions = await open_bucket(bus.js, names.KV_MODEL_VERSIONS, replicas=settings.nats_replicas)
     parser = Parser()
     return ChunkerApp(parser, ChunkerHandlers(bus, parser), Records(model_versions, ModelVersion))

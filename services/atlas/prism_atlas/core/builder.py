@@ -220,7 +220,7 @@ class GraphBuilder:
         )
 
     def _ordered(self, texts: Sequence[str]) -> Numbers:
-        """Returns all strings, sorted. Most are sorted already, so the sort is close to linear."""
+        """Returns the positions of all strings in sorted order. Most are in order already, so this is nearly linear."""
         self._in_order += range(len(self._in_order), len(texts))
         self._in_order.sort(key=texts.__getitem__)  # code points sort as their UTF-8 does
         return np.array(self._in_order, np.int32)

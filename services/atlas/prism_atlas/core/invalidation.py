@@ -62,7 +62,7 @@ def changed_names(program: Program, before: Unit | None, after: Unit | None) -> 
 
 
 def names_used(unit: Unit, facts: FileFacts) -> set[str]:
-    """Returns the names that a file uses, and the modules that it looks up."""
+    """Returns the identifiers that a file uses, and the keys of the modules that it imports."""
     names: set[str] = set()
     for reference in facts.references:
         names |= _parts(reference.name) | _parts(reference.qualifier) | _parts(reference.alias)

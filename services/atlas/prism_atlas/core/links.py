@@ -55,7 +55,7 @@ def file_links(graph: Graph, weights: Weights) -> Links:
 
 
 def edge_weights(graph: Graph) -> Weights:
-    """Returns by edge how much it says about its target's importance."""
+    """Returns the weight of each edge: how strongly it counts toward the importance of its target."""
     edges = graph.edges
     weights = np.where(edges.kind == _IMPORTS, IMPORT_WEIGHT, 1.0)
     weights[edges.kind == _OVERRIDES] = 0.0  # not a use: it follows from inheritance

@@ -83,9 +83,7 @@ def blank_macros(source: bytes) -> bytes:
 
 
 def blank_rare_macros(source: bytes) -> bytes:
-    """Returns the source, of unchanged length, without macros that are searched only in a source that did not
-    parse.
-    """
+    """Returns the source with rarer forms of macros blanked, at unchanged length. For a first parse that failed."""
     source = _IN_THE_PLACE_OF_FIELDS.sub(_without_fields, source)
     source = _ENUMERATORS.sub(_without_others, source)
     source = _BEFORE_A_POINTER_TO_A_FUNCTION.sub(_without_group, source)

@@ -20,7 +20,7 @@ RULES_CHARS_MAX = 6_000  # of one file
 
 
 class DocumentText(NamedTuple):
-    """A document: its lines without line ends, and its symbols, which include its sections."""
+    """A document's path, its lines without line ends, and its symbols, sections included."""
 
     path: str
     lines: Sequence[str]

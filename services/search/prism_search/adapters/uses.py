@@ -26,7 +26,7 @@ class GraphUses:
         self._bus = bus
 
     async def of(self, request: UsesRequest) -> UsesReply | None:
-        """Returns uses of symbols; None without a reply, as while the graph is built or atlas is down."""
+        """Returns the uses of symbols, or None if atlas is down, still builds the graph, or replies with an error."""
         return await self._ask(USES, request)
 
     async def impact(self, request: ImpactRequest) -> ImpactReply | None:

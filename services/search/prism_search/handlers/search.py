@@ -93,7 +93,7 @@ class SearchHandler:
                 if len(hits) == len(asked):
                     break
                 self._retrieval.forget([file.file for file, _ in passages])
-            else:
+            else:  # a short page is better than an error
                 if not hits:
                     raise _files_keep_changing()
             context.clock.lap("assemble")

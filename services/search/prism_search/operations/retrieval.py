@@ -57,7 +57,7 @@ class Retrieved:
     found: LegResults
     candidates: Sequence[Candidate]
     stale: set[str]  # files that were replaced while they were read
-    is_crowded: bool  # points from outside of the scope took the places of others
+    is_crowded: bool  # the legs ran without the scope condition, and returned points outside the scope
 
 
 class Retrieval:
@@ -131,7 +131,7 @@ class Retrieval:
         )
 
     def forget(self, files: Sequence[str]) -> None:
-        """Reads these files again when they are next needed."""
+        """Evicts the cached facts of these files."""
         self._facts.forget(files)
 
     async def read_ahead(self, target: Target) -> None:

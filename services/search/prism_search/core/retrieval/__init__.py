@@ -1,4 +1,6 @@
-"""How a question becomes hits, as pure functions, in the order in which `handlers.search` calls them.
+"""The pure steps of a search.
+
+`operations.retrieval` calls plan, fuse and stale; `handlers.search` then calls filters, rank and assemble.
 
 plan      which legs to ask the store, and how many points of each
 fuse      the legs' points as one list of candidate files
