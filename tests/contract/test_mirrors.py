@@ -195,6 +195,20 @@ async def test_a_first_fetch_is_readable_only_when_complete(nats_server, vault, 
     assert await is_there()
 
 
+async def delays_readers(mirrors: Mirrors, remote: MirrorSource) -> bool:
+    """Whether someone waits for exclusive access to the mirror."""
+
+    async def read() -> None:
+        async with mirrors.held(remote):
+            pass
+
+    reading = asyncio.create_task(read())
+    _, waiting = await asyncio.wait({reading}, timeout=0.05)
+    reading.cancel()
+    await asyncio.gather(reading, return_exceptions=True)
+    return bool(waiting)
+
+
 async def test_an_oversized_mirror_is_replaced_when_unused(nats_server, vault, origin, tmp_path) -> None:
     mirrors = Mirrors(settings(nats_server, tmp_path, clone_bytes_max=100_000), vault)
     old = origin.commit()
@@ -203,7 +217,7 @@ async def test_an_oversized_mirror_is_replaced_when_unused(nats_server, vault, o
         (folder / "objects/pack/old.pack").write_bytes(b"x" * 200_000)
         new = origin.commit("2\n")
         fetching = asyncio.create_task(commit_of(mirrors, origin.remote()))
-        while not mirrors._use(folder)._door.locked():
+        while not await delays_readers(mirrors, origin.remote()):
             await asyncio.sleep(0.01)
         assert commit_files(folder, old)[0] == old
     assert await fetching == new

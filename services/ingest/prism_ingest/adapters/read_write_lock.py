@@ -4,38 +4,34 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from aiorwlock import RWLock
+
 
 class ReadWriteLock:
-    """Readers, one writer that adds, and exclusive access. Hold `adding` before `alone`."""
+    """Readers, one writer that adds, and exclusive access. Hold `adding` before `alone`.
+
+    A task that reads must not ask for `alone`, and releases what it holds itself.
+    """
 
     def __init__(self) -> None:
         self.adding = asyncio.Lock()
-        self._door = asyncio.Lock()
-        self._readers = 0
-        self._unread = asyncio.Event()
-        self._unread.set()
+        self._lock = RWLock(fast=True)
 
     @property
     def is_used(self) -> bool:
         """Whether it has a reader or a writer."""
-        return self.adding.locked() or self._readers > 0
+        return self.adding.locked() or self._lock.reader.locked
+
+    # The methods hold this object: callers keep it in a weak dictionary, and the inner locks do not refer to it.
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[None]:
         """Hold it for reading: it is neither replaced nor deleted, but it may grow."""
-        async with self._door:
-            self._readers += 1
-            self._unread.clear()
-        try:
+        async with self._lock.reader:
             yield
-        finally:
-            self._readers -= 1
-            if not self._readers:
-                self._unread.set()
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
         """Hold it exclusively: wait for current readers, and make later readers wait."""
-        async with self._door:
-            await self._unread.wait()
+        async with self._lock.writer:
             yield
