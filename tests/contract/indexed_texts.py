@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
-from no_layers import NO_LAYERS
+from prometheus_client import CollectorRegistry
 
-from prism_catalog.repositories import RepositoryCatalog
 from prism_chunker.conversion import chunk_event
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, repo_id
@@ -20,11 +19,11 @@ from prism_contracts.records import Repository
 from prism_indexer.core import indexed_point
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
-from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
+from prism_search.main import SearchApp, build
+from prism_search.settings import SearchSettings
 from prism_store.gate import connect
 from prism_store.points import FilePoint
-from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
@@ -72,11 +71,10 @@ def file_point(
 
 
 class Index(NamedTuple):
-    """The parts that search reads from."""
+    """Search over an index. There is no atlas that answers it, and it caches no answers."""
 
     bus: Bus
-    reader: Reader
-    repositories: RepositoryCatalog
+    search: SearchApp
 
 
 @asynccontextmanager
@@ -85,10 +83,11 @@ async def open_index(
 ) -> AsyncIterator[Index]:
     """Opens an index of these points, which are files of repositories with these names."""
     client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-    writer, reader = Writer(client), Reader(client)
+    writer = Writer(client)
     await writer.ensure_collection(tenant, MODEL, DIMENSION)
     await writer.write(tenant, points)
-    bus = Bus("search", ServiceSettings(nats_url=nats_url))
+    settings = SearchSettings(nats_url=nats_url, answers_enabled=False)
+    bus = Bus("search", settings)
     await bus.start()
     records = Records(await open_bucket(bus.js, names.KV_REPOSITORIES), Repository)
     for name in repositories:
@@ -96,8 +95,6 @@ async def open_index(
             tenant=tenant, repo=repo_id(name), name=name, source="upload", created_at=CREATED_AT
         )
         await records.put(record.key, record)
-    watched = await bus.follow(names.KV_REPOSITORIES, Repository)
-    yield Index(bus, reader, RepositoryCatalog(watched, NO_LAYERS, reader))
-    await watched.close()
+    yield Index(bus, await build(bus, settings, client, OneVector(), CollectorRegistry()))
     await bus.stop()
     await client.close()

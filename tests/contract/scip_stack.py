@@ -110,13 +110,6 @@ class ScipStack(NamedTuple):
         return None if found is None else [spot.blob for spot in found]
 
 
-async def scip_reader(js: JetStreamContext) -> OccurrenceReader:
-    """Opens a reader of the stored indexes, as search does."""
-    watched = WatchedRecords(await open_bucket(js, names.KV_SCIP), ScipIndex, lambda: 0)
-    await watched.ready()
-    return OccurrenceReader(ScipIndexes(watched, await js.create_object_store(names.OBJECTS_SCIP)))
-
-
 async def keep_scip(
     js: JetStreamContext, tenant: str, repo: str, indexer: str, columns: Columns
 ) -> ScipIndex:

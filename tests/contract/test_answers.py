@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 import pytest
 from indexed_texts import DIMENSION, MODEL, OneVector, file_point
-from no_layers import NO_LAYERS
 from prometheus_client import CollectorRegistry
 
-from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.records import (
@@ -24,14 +22,12 @@ from prism_contracts.records import (
 )
 from prism_contracts.rpc.search import SearchReply, SearchRequest
 from prism_runtime.bus import Bus
-from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_search.adapters import answers as answers_module
-from prism_search.adapters.answers import AnswerMetrics, Answers
-from prism_search.adapters.embedding import QueryEmbedding
-from prism_search.handlers.search import SearchHandler
+from prism_search.main import SearchApp, build
+from prism_search.settings import SearchSettings
 from prism_store.gate import connect
-from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
@@ -46,11 +42,10 @@ DEADLINE_S = 20
 class Searcher(NamedTuple):
     """One process of search."""
 
-    handler: SearchHandler
-    records: WatchedRecords[Repository]
+    app: SearchApp
 
     async def ask(self, tenant: str, query: str = QUERY, **asked: object) -> SearchReply:
-        return await self.handler.search(SearchRequest(tenant=tenant, query=query, **asked))
+        return await self.app.search.search(SearchRequest(tenant=tenant, query=query, **asked))
 
 
 class Index:
@@ -121,23 +116,15 @@ async def index(bus, qdrant_url) -> AsyncIterator[Index]:
 
 @pytest.fixture
 def searcher(nats_server, bus, qdrant_url) -> Callable:
-    """Starts a process of search, or the part of it that answers questions."""
+    """Starts search as one of several processes."""
 
     @asynccontextmanager
     async def start(*, deep: bool = False) -> AsyncIterator[Searcher]:
-        bus = Bus("search", ServiceSettings(nats_url=nats_server.url))
+        settings = SearchSettings(nats_url=nats_server.url, deep_enabled=deep)
+        bus = Bus("search", settings)
         await bus.start()
         client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-        records = await bus.follow(names.KV_REPOSITORIES, Repository)
-        model_versions = await bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
-        repositories = RepositoryCatalog(records, NO_LAYERS, Reader(client))
-        bucket = await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000)
-        metrics = AnswerMetrics(CollectorRegistry())
-        answers = Answers(repositories, model_versions, bucket, metrics, bytes_max=1_000_000)
-        embedding = QueryEmbedding(OneVector(), bus, model_versions, 0.5, deep=deep)
-        yield Searcher(SearchHandler(Reader(client), repositories, embedding, answers), records)
-        await records.close()
-        await model_versions.close()
+        yield Searcher(await build(bus, settings, client, OneVector(), CollectorRegistry()))
         await client.close()
         await bus.stop()
 
@@ -146,7 +133,7 @@ def searcher(nats_server, bus, qdrant_url) -> Callable:
 
 async def until_current(searcher: Searcher) -> None:
     async with asyncio.timeout(DEADLINE_S):
-        while not await searcher.records.is_current():
+        while not await searcher.app.records.is_current():
             await asyncio.sleep(0.005)
 
 
@@ -187,7 +174,7 @@ async def test_a_lagging_process_returns_no_outdated_answer(index, searcher, ten
     async with searcher() as search:
         await search.ask(tenant)
         assert (await search.ask(tenant)).receipt.cached
-        await search.records.close()  # from here on it receives no records
+        await search.app.records.close()  # from here on it receives no records
         await index.import_(tenant, NEW)
         reply = await search.ask(tenant)
         assert (reply.receipt.cached, text_of(reply)) == (False, NEW)
@@ -196,7 +183,7 @@ async def test_a_lagging_process_returns_no_outdated_answer(index, searcher, ten
 async def test_an_answer_made_during_an_unseen_import_is_not_reused(index, searcher, tenant):
     await index.import_(tenant, OLD)
     async with searcher() as deaf, searcher() as search:
-        await deaf.records.close()
+        await deaf.app.records.close()
         await index.begin(tenant)
         assert text_of(await deaf.ask(tenant)) == OLD  # cached for the version that it knows
         await index.write(tenant, NEW)

@@ -5,15 +5,13 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
-from indexed_texts import OneVector, file_point, open_index
+from indexed_texts import file_point, open_index
 
 from prism_catalog.histories import HistoryStore
-from prism_catalog.scip_indexes import ScipIndexes
-from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import History, HistoryCommit, HistoryFile, ModelVersion, ScipIndex
+from prism_contracts.records import History, HistoryCommit, HistoryFile
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.files import ReadFileRequest
 from prism_contracts.rpc.graph import IMPACT, ImpactReply, ImpactRequest
@@ -30,12 +28,7 @@ from prism_contracts.rpc.guidance import (
 )
 from prism_runtime.bus import Bus
 from prism_runtime.settings import ServiceSettings
-from prism_search.adapters.commits import Commits
-from prism_search.adapters.embedding import QueryEmbedding
-from prism_search.adapters.occurrences import OccurrenceReader
-from prism_search.adapters.uses import GraphUses
-from prism_search.main import Handlers, make_handlers
-from prism_search.settings import SearchSettings
+from prism_search.main import SearchApp
 
 TRACKER, BILLING, BARE = "acme/parcel-tracker", "acme/billing", "acme/bare"
 RULES_BYTES = 1_000_000
@@ -95,27 +88,13 @@ def tenant() -> str:
 
 
 @pytest.fixture
-async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[Handlers]:
-    """The handlers that answer."""
+async def search(nats_server, qdrant_url, tenant) -> AsyncIterator[SearchApp]:
+    """Search over all repositories."""
     points = [file_point(tenant, repo, *file) for repo, files in FILES.items() for file in files.items()]
     async with open_index(nats_server.url, qdrant_url, tenant, FILES, points) as index:
-        model_versions = await index.bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
         histories = await HistoryStore.open(index.bus.js, 1)
         await histories.put(tenant, repo_id(TRACKER), HISTORY)
-        indexes = await index.bus.follow(names.KV_SCIP, ScipIndex)
-        yield make_handlers(
-            index.reader,
-            index.repositories,
-            QueryEmbedding(OneVector(), index.bus, model_versions, 0.2, deep=False),
-            OccurrenceReader(ScipIndexes(indexes, await index.bus.objects(names.OBJECTS_SCIP))),
-            graph=GraphUses(index.bus),  # there is no atlas to answer
-            commits=Commits(index.bus),
-            answers=None,
-            histories=histories,
-            settings=SearchSettings(),
-        )
-        await indexes.close()
-        await model_versions.close()
+        yield index.search
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from no_layers import NO_LAYERS
+from indexed_texts import OneVector
+from prometheus_client import CollectorRegistry
 
-from prism_catalog.repositories import RepositoryCatalog
+from prism_contracts import names
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
@@ -22,20 +23,18 @@ from prism_contracts.records import LayerState, Repository
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.search import FileMatches, GrepReply, GrepRequest, OutputMode
 from prism_indexer.core import indexed_point, removed_point
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, open_bucket
 from prism_runtime.vectors import to_message
-from prism_search.adapters.facts import Facts
 from prism_search.adapters.line_matcher import match_in_process
-from prism_search.adapters.listing import Listing
-from prism_search.adapters.texts import Texts
 from prism_search.core.lines import LINE_WORK_MAX
 from prism_search.core.patterns import compile_pattern
 from prism_search.handlers.grep import GrepHandler
-from prism_search.operations.enclosing import EnclosingSymbols
+from prism_search.main import SearchApp, build
 from prism_search.settings import SearchSettings
 from prism_store.client import StoreClient
 from prism_store.gate import connect
 from prism_store.points import FilePoint
-from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
@@ -44,6 +43,7 @@ DIMENSION = 4
 REPO = repo_id("acme/kiln")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LINES_A_CHUNK = 3
+DEADLINE_S = 20
 TEXTS = {
     "a.py": "import glaze\nfor kiln in kilns:\n    kiln.fire(cone=6)\n\nGLAZE = 'Celadon'\n",
     "docs/größe.md": "Die Größe des Ofens\r\n陶器 焼き物\n\n\tkiln log",
@@ -63,46 +63,42 @@ SLOW = r"(\w+\s+\w*){100}[?]"
 SLOW_LINE = "foo bar_1 " * (512 * 1024 // 10)
 
 
-class Records:
-    """The repositories of a tenant, as records on the bus."""
+class Kiln:
+    """A repository of its own in the store, and processes of search."""
 
-    def __init__(self, tenant: str) -> None:
+    def __init__(self, nats_url: str, client: StoreClient, tenant: str) -> None:
         self.tenant = tenant
         self.version = 1
-
-    def values(self) -> list[Repository]:
-        state = LayerState(commit="c", version=self.version, job="j", indexed_at=NOW)
-        return [
-            Repository(
-                tenant=self.tenant, repo=REPO, name="acme/kiln", source="upload", created_at=NOW,
-                next_version=self.version + 1, served=state,
-            )
-        ]  # fmt: skip
-
-
-class Kiln:
-    """A repository in a store of its own."""
-
-    def __init__(self, client: StoreClient, tenant: str) -> None:
-        self.records = Records(tenant)
-        self.reader = Reader(client)
+        self.bus = Bus("search", SearchSettings(nats_url=nats_url))
+        self._client = client
         self._writer = Writer(client)
+        self._apps: list[SearchApp] = []
 
-    def handler(self, **settings: float) -> GrepHandler:
-        """A search with empty caches."""
+    async def handler(self, **settings: float) -> GrepHandler:
+        """Starts a search with empty caches."""
         known = SearchSettings(**settings)
-        listing, texts = Listing(self.reader), Texts(self.reader, known.texts_kept_bytes_max)
-        return GrepHandler(
-            self.reader,
-            RepositoryCatalog(self.records, NO_LAYERS, self.reader),
-            listing=listing,
-            texts=texts,
-            enclosing=EnclosingSymbols(Facts(self.reader)),
-            settings=known,
+        app = await build(self.bus, known, self._client, OneVector(), CollectorRegistry())
+        self._apps.append(app)
+        return app.grep
+
+    async def import_(self, *files: FilePoint) -> None:
+        """Writes files of the current version, then serves it."""
+        await self.write(*files)
+        state = LayerState(commit="c", version=self.version, job="j", indexed_at=NOW)
+        record = Repository(
+            tenant=self.tenant, repo=REPO, name="acme/kiln", source="upload", created_at=NOW,
+            next_version=self.version + 1, served=state,
+        )  # fmt: skip
+        await Records(await open_bucket(self.bus.js, names.KV_REPOSITORIES), Repository).put(
+            record.key, record
         )
+        async with asyncio.timeout(DEADLINE_S):
+            for app in self._apps:
+                while not await app.records.is_current():
+                    await asyncio.sleep(0.005)
 
     async def write(self, *files: FilePoint) -> None:
-        assert await self._writer.write(self.records.tenant, files) == [True] * len(files)
+        assert await self._writer.write(self.tenant, files) == [True] * len(files)
 
     def file(self, path: str, text: str, *symbols: Symbol) -> FilePoint:
         where = self.address(path)
@@ -122,19 +118,20 @@ class Kiln:
 
     def address(self, path: str) -> dict:
         return {
-            "tenant": self.records.tenant, "repo": REPO, "path": path, "version": self.records.version, "job": "j",
+            "tenant": self.tenant, "repo": REPO, "path": path, "version": self.version, "job": "j",
             "ordinal": 0, "lane": Lane.LIVE,
         }  # fmt: skip
 
 
 @pytest.fixture
-async def kiln(qdrant_url) -> AsyncIterator[Kiln]:
+async def kiln(nats_server, qdrant_url) -> AsyncIterator[Kiln]:
     client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-    tenant = f"t{uuid.uuid4().hex}"
-    await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
-    kiln = Kiln(client, tenant)
-    await kiln.write(*(kiln.file(path, text) for path, text in TEXTS.items()))
+    kiln = Kiln(nats_server.url, client, f"t{uuid.uuid4().hex}")
+    await kiln.bus.start()
+    await Writer(client).ensure_collection(kiln.tenant, MODEL, DIMENSION)
+    await kiln.import_(*(kiln.file(path, text) for path, text in TEXTS.items()))
     yield kiln
+    await kiln.bus.stop()
     await client.close()
 
 
@@ -163,16 +160,16 @@ def plainly(pattern: str, *, regex: bool, texts: dict[str, str] = TEXTS) -> list
 
 
 async def test_every_pattern_finds_the_lines_of_a_plain_scan(kiln) -> None:
-    forgetful, remembering = kiln.handler(texts_kept_bytes_max=0), kiln.handler()
-    await remembering.grep(GrepRequest(tenant=kiln.records.tenant, pattern="@"))  # reads all
+    forgetful, remembering = await kiln.handler(texts_kept_bytes_max=0), await kiln.handler()
+    await remembering.grep(GrepRequest(tenant=kiln.tenant, pattern="@"))  # reads all
     for (pattern, regex), limit in itertools.product(PATTERNS, (1, 7, 2_000)):
-        request = GrepRequest(tenant=kiln.records.tenant, pattern=pattern, regex=regex, limit=limit)
+        request = GrepRequest(tenant=kiln.tenant, pattern=pattern, regex=regex, limit=limit)
         for handler in (forgetful, remembering):
             assert lines_of(await pages(handler, request)) == plainly(pattern, regex=regex), (pattern, limit)
 
 
 async def test_the_index_selects_the_files_to_read(kiln) -> None:
-    reply = await kiln.handler().grep(GrepRequest(tenant=kiln.records.tenant, pattern="Celadon"))
+    reply = await (await kiln.handler()).grep(GrepRequest(tenant=kiln.tenant, pattern="Celadon"))
     assert (reply.files_scanned, reply.complete, reply.note) == (1, True, "")
 
 
@@ -186,8 +183,8 @@ async def test_a_match_names_the_symbol_around_it(kiln) -> None:
         signature="def fire(self)",
     )  # fmt: skip
     await kiln.write(kiln.file("src/oven.py", text, oven, fire))
-    reply = await kiln.handler().grep(
-        GrepRequest(tenant=kiln.records.tenant, pattern="clay", path_filter="src/oven.py")
+    reply = await (await kiln.handler()).grep(
+        GrepRequest(tenant=kiln.tenant, pattern="clay", path_filter="src/oven.py")
     )
     around = [(match.line, match.enclosing) for match in reply.matches]
     assert around == [
@@ -198,11 +195,11 @@ async def test_a_match_names_the_symbol_around_it(kiln) -> None:
 
 
 async def test_cached_texts_are_read_again_after_a_change(kiln) -> None:
-    handler = kiln.handler()
-    request = GrepRequest(tenant=kiln.records.tenant, pattern="ki|zz", regex=True, limit=2_000)
+    handler = await kiln.handler()
+    request = GrepRequest(tenant=kiln.tenant, pattern="ki|zz", regex=True, limit=2_000)
     assert lines_of([await handler.grep(request)]) == plainly("ki|zz", regex=True)
-    kiln.records.version += 1
-    await kiln.write(
+    kiln.version += 1
+    await kiln.import_(
         kiln.file("a.py", "zz\n"),
         kiln.file("new.py", "a\nkiln\n"),
         removed_point(FileRemoved(**kiln.address("long.js"))),
@@ -213,20 +210,18 @@ async def test_cached_texts_are_read_again_after_a_change(kiln) -> None:
 
 
 async def test_a_file_deleted_under_a_cached_list_is_no_error(kiln) -> None:
-    handler = kiln.handler(texts_kept_bytes_max=0)
-    request = GrepRequest(tenant=kiln.records.tenant, pattern="k", limit=2_000)
+    handler = await kiln.handler(texts_kept_bytes_max=0)
+    request = GrepRequest(tenant=kiln.tenant, pattern="k", limit=2_000)
     await handler.grep(request)
-    repository = kiln.records.values()
-    kiln.records.version += 1
+    kiln.version += 1  # whose record has not arrived yet
     await kiln.write(removed_point(FileRemoved(**kiln.address("long.js"))), kiln.file("a.py", "kk\n\nk\n"))
-    kiln.records.values = lambda: repository  # the record has not arrived yet
     found = lines_of([await handler.grep(request)])
     assert [line for line in found if line[0] in {"a.py", "long.js"}] == [("a.py", 1), ("a.py", 3)]
 
 
 async def test_filters_select_files(kiln) -> None:
-    asked = {"tenant": kiln.records.tenant, "pattern": "kiln", "limit": 2_000}
-    for handler in (kiln.handler(), kiln.handler(texts_kept_bytes_max=0)):
+    asked = {"tenant": kiln.tenant, "pattern": "kiln", "limit": 2_000}
+    for handler in (await kiln.handler(), await kiln.handler(texts_kept_bytes_max=0)):
         for filters, expected in [
             ({"path_filter": "docs/**"}, {"docs/größe.md"}), ({"language": "Python"}, {"a.py"}),
             ({"path_filter": "*.js"}, {"long.js"}), ({"path_filter": "none/*"}, set()),
@@ -237,8 +232,8 @@ async def test_filters_select_files(kiln) -> None:
 
 
 async def test_after_the_time_limit_the_cursor_continues(kiln) -> None:
-    handler = kiln.handler(grep_deadline_s=1e-9)
-    request = GrepRequest(tenant=kiln.records.tenant, pattern="kiln|e,", regex=True, limit=2_000)
+    handler = await kiln.handler(grep_deadline_s=1e-9)
+    request = GrepRequest(tenant=kiln.tenant, pattern="kiln|e,", regex=True, limit=2_000)
     replies = await pages(handler, request)
     assert lines_of(replies) == plainly("kiln|e,", regex=True)
     assert {reply.note for reply in replies[:-1]} == {"time limit reached: continue with next_cursor"}
@@ -246,7 +241,7 @@ async def test_after_the_time_limit_the_cursor_continues(kiln) -> None:
 
 
 async def test_files_and_counts_agree_with_the_lines(kiln) -> None:
-    handler = kiln.handler()
+    handler = await kiln.handler()
     for (pattern, regex), limit in itertools.product(PATTERNS, (1, 2, 2_000)):
         counts = Counter(path for path, _ in plainly(pattern, regex=regex))
         for mode, lines, total in (
@@ -254,7 +249,7 @@ async def test_files_and_counts_agree_with_the_lines(kiln) -> None:
             (OutputMode.FILES_WITH_MATCHES, dict.fromkeys(counts), None),
         ):
             asked = GrepRequest(
-                tenant=kiln.records.tenant, pattern=pattern, regex=regex, limit=limit, output_mode=mode
+                tenant=kiln.tenant, pattern=pattern, regex=regex, limit=limit, output_mode=mode
             )
             replies = await pages(handler, asked)
             files = [file for reply in replies for file in reply.files]
@@ -269,10 +264,8 @@ async def test_counts_cut_by_time_add_up_and_have_no_total(kiln) -> None:
     pattern = "(?:y{980})?(?:glaze|kiln)"
     expected = Counter(path for path, _ in plainly("glaze|kiln", regex=True))
     for mode in (OutputMode.COUNT, OutputMode.FILES_WITH_MATCHES):
-        asked = GrepRequest(
-            tenant=kiln.records.tenant, pattern=pattern, regex=True, limit=2_000, output_mode=mode
-        )
-        replies = await pages(kiln.handler(grep_deadline_s=1e-9), asked)
+        asked = GrepRequest(tenant=kiln.tenant, pattern=pattern, regex=True, limit=2_000, output_mode=mode)
+        replies = await pages(await kiln.handler(grep_deadline_s=1e-9), asked)
         files = [file for reply in replies for file in reply.files]
         assert {reply.total_files for reply in replies} == {None}
         if mode is OutputMode.COUNT:
@@ -286,14 +279,14 @@ async def test_counts_cut_by_time_add_up_and_have_no_total(kiln) -> None:
 async def test_an_expensive_line_is_still_found(kiln) -> None:
     line = SLOW_LINE[: LINE_WORK_MAX // 300]
     await kiln.write(kiln.file("slow.txt", f"a\n{line}\n{line}?\n"))
-    request = GrepRequest(tenant=kiln.records.tenant, pattern=SLOW, regex=True, path_filter="slow.txt")
-    assert lines_of([await kiln.handler().grep(request)]) == [("slow.txt", 3)]
+    request = GrepRequest(tenant=kiln.tenant, pattern=SLOW, regex=True, path_filter="slow.txt")
+    assert lines_of([await (await kiln.handler()).grep(request)]) == [("slow.txt", 3)]
 
 
 async def test_a_line_that_takes_all_the_time_is_a_named_error(kiln) -> None:
     await kiln.write(kiln.file("slow.txt", f"kiln\n{SLOW_LINE}\n"))
-    handler = kiln.handler(grep_deadline_s=1e-9)
-    request = GrepRequest(tenant=kiln.records.tenant, pattern=SLOW, regex=True, path_filter="slow.txt")
+    handler = await kiln.handler(grep_deadline_s=1e-9)
+    request = GrepRequest(tenant=kiln.tenant, pattern=SLOW, regex=True, path_filter="slow.txt")
     first = await handler.grep(request)  # the line before it is finished
     assert not first.complete
     with pytest.raises(PrismError) as caught:
@@ -318,11 +311,11 @@ async def test_a_slow_line_does_not_block_other_requests() -> None:
 async def test_texts_read_ahead_belong_to_their_files(kiln, limit) -> None:
     texts = TEXTS | {f"many/{n:03}.txt": f"kiln {n}\n" for n in range(200)}
     await kiln.write(*(kiln.file(path, text) for path, text in texts.items() if path not in TEXTS))
-    request = GrepRequest(tenant=kiln.records.tenant, pattern="k", limit=limit, path_filter="many/*")
+    request = GrepRequest(tenant=kiln.tenant, pattern="k", limit=limit, path_filter="many/*")
     expected = [line for line in plainly("k", regex=False, texts=texts) if line[0].startswith("many/")]
     replies = await pages(
-        kiln.handler(texts_kept_bytes_max=0), request.model_copy(update={"limit": max(limit, 30)})
+        await kiln.handler(texts_kept_bytes_max=0), request.model_copy(update={"limit": max(limit, 30)})
     )
     assert lines_of(replies) == expected
-    first = await kiln.handler(texts_kept_bytes_max=0).grep(request)
+    first = await (await kiln.handler(texts_kept_bytes_max=0)).grep(request)
     assert [match.text for match in first.matches] == [f"kiln {n}" for n in range(min(limit, 200))]

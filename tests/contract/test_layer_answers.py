@@ -15,11 +15,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from prism_catalog import repositories as repositories_module
-from prism_catalog.histories import HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
-from prism_catalog.layers import Layers
-from prism_catalog.repositories import RepositoryCatalog
-from prism_catalog.scip_indexes import ScipIndexes
 from prism_chunker.core import chunk_file
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, Message, file_id, layer_id, repo_id, variant_layer
@@ -32,9 +28,7 @@ from prism_contracts.records import (
     LayerFiles,
     LayerKind,
     LayerState,
-    ModelVersion,
     Repository,
-    ScipIndex,
 )
 from prism_contracts.rpc.files import (
     CoverageRequest,
@@ -55,18 +49,11 @@ from prism_indexer.core import indexed_point
 from prism_runtime.bus import Bus
 from prism_runtime.packing import pack_bindings, pack_references
 from prism_runtime.records import Records, open_bucket
-from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
-from prism_search.adapters.answers import AnswerMetrics, Answers
-from prism_search.adapters.commits import Commits
-from prism_search.adapters.embedding import QueryEmbedding
-from prism_search.adapters.occurrences import OccurrenceReader
-from prism_search.adapters.uses import GraphUses
-from prism_search.main import Handlers, make_handlers
+from prism_search.main import SearchApp, build
 from prism_search.settings import SearchSettings
 from prism_store.gate import connect
 from prism_store.points import FilePoint
-from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
 from prism_store.writer import Writer
 
@@ -146,8 +133,7 @@ class OneVector:
 class Yard(NamedTuple):
     """The real search, and the writes of ingest and the indexer, step by step."""
 
-    search: Handlers
-    repositories: RepositoryCatalog
+    search: SearchApp
     bus: Bus
     writer: Writer
 
@@ -161,7 +147,7 @@ class Yard(NamedTuple):
         )  # fmt: skip
         await self._records(names.KV_REPOSITORIES, Repository).put(record.key, record)
         async with asyncio.timeout(DEADLINE_S):
-            while not self.repositories.of_tenant(tenant):
+            while not self.search.repositories.of_tenant(tenant):
                 await asyncio.sleep(0.005)
 
     async def has_layer(
@@ -209,38 +195,11 @@ class Late(NamedTuple):
 @asynccontextmanager
 async def opened(nats_url: str, qdrant_url: str) -> AsyncIterator[Yard]:
     client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-    bus = Bus("search", ServiceSettings(nats_url=nats_url))
+    settings = SearchSettings(nats_url=nats_url)
+    bus = Bus("search", settings)
     await bus.start()
-    followed = [
-        await bus.follow(bucket, record)
-        for bucket, record in (
-            (names.KV_REPOSITORIES, Repository),
-            (names.KV_LAYERS, Layer),
-            (names.KV_MODEL_VERSIONS, ModelVersion),
-            (names.KV_SCIP, ScipIndex),
-        )
-    ]
-    records, layers, model_versions, indexes = followed
-    reader = Reader(client)
-    repositories = RepositoryCatalog(records, Layers(layers, await LayerFilesStore.open(bus.js, 1)), reader)
-    answers = Answers(
-        repositories, model_versions, await bus.cache(names.KV_ANSWERS, ttl_s=60, bytes_max=1_000_000),
-        AnswerMetrics(CollectorRegistry()), bytes_max=1_000_000,
-    )  # fmt: skip
-    handlers = make_handlers(
-        reader,
-        repositories,
-        QueryEmbedding(OneVector(), bus, model_versions, 0.2, deep=False),
-        OccurrenceReader(ScipIndexes(indexes, await bus.objects(names.OBJECTS_SCIP))),
-        graph=GraphUses(bus),  # there is no atlas to answer
-        commits=Commits(bus),
-        answers=answers,
-        histories=await HistoryStore.open(bus.js, 1),
-        settings=SearchSettings(),
-    )
-    yield Yard(handlers, repositories, bus, Writer(client))
-    for watched in followed:
-        await watched.close()
+    app = await build(bus, settings, client, OneVector(), CollectorRegistry())
+    yield Yard(app, bus, Writer(client))
     await bus.stop()
     await client.close()
 
@@ -256,7 +215,7 @@ def tenant() -> str:
     return f"t{uuid.uuid4().hex}"
 
 
-def asked_of(search: Handlers) -> list[tuple]:
+def asked_of(search: SearchApp) -> list[tuple]:
     """Returns every kind of question with its handler."""
     return [
         (search.search.search, SearchRequest, {"query": "lift a load", "limit": 50}),

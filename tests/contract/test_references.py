@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from indexed_texts import Index, file_point, open_index
 from scip_files import At, columns_of, define, document, own
-from scip_stack import keep_scip, scip_reader
+from scip_stack import keep_scip
 
 from prism_contracts.base import repo_id
 from prism_contracts.code import EdgeKind
@@ -23,20 +23,9 @@ from prism_contracts.rpc.symbols import (
 from prism_runtime.bus import Bus
 from prism_runtime.packing import pack_lines
 from prism_runtime.settings import ServiceSettings
-from prism_search.adapters.definitions import Definitions
-from prism_search.adapters.facts import Facts
-from prism_search.adapters.listing import Listing
-from prism_search.adapters.manifests import Manifests
-from prism_search.adapters.sources import Sources
-from prism_search.adapters.texts import Texts
-from prism_search.adapters.uses import GraphUses
-from prism_search.handlers.references import ReferencesHandler
-from prism_search.operations.enclosing import EnclosingSymbols
-from prism_search.operations.references import ReferenceFinder
 
 NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
-TEXT_BYTES = 1_000_000
 FILES = {
     "parcels/rates.py": "def rate(zone):\n    return zone\n",
     "parcels/depot.py": "from .rates import rate\n\n# rate is asked here\nrate(1)\nrate(2)\n",
@@ -76,22 +65,10 @@ async def index(nats_server, qdrant_url, tenant, corpus) -> AsyncIterator[Index]
 
 
 @pytest.fixture
-async def ask(index, tenant) -> Callable:
-    texts = Texts(index.reader, TEXT_BYTES)
-    finder = ReferenceFinder(
-        Definitions(index.reader),
-        Listing(index.reader),
-        texts=texts,
-        sources=Sources(index.reader, texts),
-        occurrences=await scip_reader(index.bus.js),
-        manifests=Manifests(texts),
-        graph=GraphUses(index.bus),  # there is no atlas to answer
-        enclosing=EnclosingSymbols(Facts(index.reader)),
-    )
-    handler = ReferencesHandler(index.repositories, finder)
-
+def ask(index, tenant) -> Callable:
     async def ask(*symbols: str, **fields: object) -> tuple[SymbolReferences, ...]:
-        return (await handler.references(ReferencesRequest(tenant=tenant, symbols=symbols, **fields))).answers
+        request = ReferencesRequest(tenant=tenant, symbols=symbols, **fields)
+        return (await index.search.references.references(request)).answers
 
     return ask
 
@@ -183,7 +160,9 @@ async def indexed(index, tenant) -> ScipIndex:
         document("parcels/depot.py", depot),
     ]
     columns = columns_of(documents, {path: path for path in FILES})
-    return await keep_scip(index.bus.js, tenant, REPO, "scip-python", columns)
+    stored = await keep_scip(index.bus.js, tenant, REPO, "scip-python", columns)
+    await index.search.scip_indexes.catch_up()
+    return stored
 
 
 async def test_a_scip_index_overrides_the_rules(indexed, ask) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from indexed_texts import Index, file_point, open_index
 from scip_files import columns_of, document
-from scip_stack import keep_scip, scip_reader
+from scip_stack import keep_scip
 
 from prism_contracts.base import repo_id
 from prism_contracts.code import Symbol, SymbolKind
@@ -15,13 +15,10 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.files import CoverageReply, CoverageRequest, UnparsedFile
 from prism_contracts.rpc.search import SearchRequest
 from prism_contracts.rpc.symbols import DefinitionsRequest, SymbolAnswer
-from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.filters import no_file_passes, refuse_unknown_language
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.core.query import parse_query
 from prism_search.core.retrieval.rank import rarity_of
-from prism_search.handlers.coverage import CoverageHandlers
-from prism_search.handlers.symbols import SymbolHandlers
 
 NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
@@ -81,9 +78,8 @@ async def index(nats_server, qdrant_url, tenant) -> AsyncIterator[Index]:
 @pytest.fixture
 def coverage(index, tenant) -> Callable:
     async def ask() -> CoverageReply:
-        scip = await scip_reader(index.bus.js)
-        handlers = CoverageHandlers(index.reader, index.repositories, scip, str)
-        return await handlers.coverage(CoverageRequest(tenant=tenant, repo=NAME))
+        await index.search.scip_indexes.catch_up()
+        return await index.search.coverage.coverage(CoverageRequest(tenant=tenant, repo=NAME))
 
     return ask
 
@@ -92,8 +88,7 @@ def coverage(index, tenant) -> Callable:
 def define(index, tenant) -> Callable:
     async def ask(symbol: str, path: str = "") -> SymbolAnswer:
         request = DefinitionsRequest(tenant=tenant, symbols=(symbol,), path=path)
-        handlers = SymbolHandlers(index.reader, index.repositories, Definitions(index.reader))
-        return (await handlers.definitions(request)).answers[0]
+        return (await index.search.symbols.definitions(request)).answers[0]
 
     return ask
 
@@ -176,11 +171,11 @@ async def test_coverage_counts_unchanged_files_of_scip_indexes(index, coverage, 
 )
 async def test_an_unknown_language_error_lists_the_known_ones(index, tenant, language, near):
     request = SearchRequest(tenant=tenant, query="x")
-    target = await index.repositories.target(request)
+    target = await index.search.repositories.target(request)
     for accepted in ("Python", "Kotlin"):  # there is no file in Kotlin
-        await refuse_unknown_language(index.reader, index.repositories, target, accepted)
+        await refuse_unknown_language(index.search.reader, index.search.repositories, target, accepted)
     with pytest.raises(PrismError) as refused:
-        await refuse_unknown_language(index.reader, index.repositories, target, language)
+        await refuse_unknown_language(index.search.reader, index.search.repositories, target, language)
     body = refused.value.body
     assert body.code is ErrorCode.INVALID_ARGUMENT
     assert body.details["languages"] == ["go", "python", "elixir"]
@@ -199,13 +194,13 @@ async def test_an_unknown_language_error_lists_the_known_ones(index, tenant, lan
     ],
 )
 async def test_filters_that_match_no_file_are_named(index, tenant, path_filter, language, expected):
-    scope = (await index.repositories.target(SearchRequest(tenant=tenant, query="x"))).scope
-    assert await no_file_passes(index.reader, scope, path_filter, language) == expected
+    scope = (await index.search.repositories.target(SearchRequest(tenant=tenant, query="x"))).scope
+    assert await no_file_passes(index.search.reader, scope, path_filter, language) == expected
 
 
 async def test_word_rarity_equals_a_count_of_files(index, tenant):
-    target = await index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
-    counter = RarityCounter(index.reader, index.repositories)
+    target = await index.search.repositories.target(SearchRequest(tenant=tenant, query="pass"))
+    counter = RarityCounter(index.search.reader, index.search.repositories)
     query = parse_query("lookup rates pass nowhere")
     counted = rarity_of(
         {"lookup": 1, "rate": 1, "pass": len(FILES), "nowher": 0}, documents=len(FILES) + len(UNPARSED)
@@ -216,9 +211,9 @@ async def test_word_rarity_equals_a_count_of_files(index, tenant):
 
 
 async def test_word_rarity_counts_selected_repositories_only(index, tenant):
-    target = await index.repositories.target(SearchRequest(tenant=tenant, query="pass"))
+    target = await index.search.repositories.target(SearchRequest(tenant=tenant, query="pass"))
     elsewhere = target._replace(scope=replace(target.scope, repos=(repo_id("acme/other"),)))
-    rarity, overall = await RarityCounter(index.reader, index.repositories).rarity(
+    rarity, overall = await RarityCounter(index.search.reader, index.search.repositories).rarity(
         elsewhere, parse_query("pass")
     )
     assert rarity == rarity_of({"pass": 0}, documents=0)

@@ -1,10 +1,11 @@
-"""Assembles the search service and runs it."""
+"""Search as a process: assembles its parts, subscribes them to the bus, and runs them."""
 
 import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
-from prometheus_client import REGISTRY
+from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_catalog.histories import Histories, HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
@@ -40,7 +41,7 @@ from prism_search.adapters.answers import AnswerMetrics, Answers
 from prism_search.adapters.commits import Commits
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.documents import Documents
-from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.embedding import QueryEmbedding, QueryModel
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
@@ -63,6 +64,7 @@ from prism_search.operations.enclosing import EnclosingSymbols
 from prism_search.operations.focus import FocusFinder
 from prism_search.operations.references import ReferenceFinder
 from prism_search.settings import SearchSettings
+from prism_store.client import StoreClient
 from prism_store.gate import check_store, connect
 from prism_store.reader import Reader
 from prism_store.settings import StoreSettings
@@ -72,9 +74,14 @@ SERVICE = "search"
 GREP_MARGIN_S = 2.0
 
 
-class Handlers(NamedTuple):
-    """One handler per kind of question."""
+@dataclass(frozen=True)
+class SearchApp:
+    """The parts of search that something outside calls: one handler per kind of request, and what they read."""
 
+    reader: Reader
+    records: WatchedRecords[Repository]
+    repositories: RepositoryCatalog
+    scip_indexes: ScipIndexes
     search: SearchHandler
     grep: GrepHandler
     files: FileHandlers
@@ -87,24 +94,32 @@ class Handlers(NamedTuple):
     conventions: ConventionsHandler
 
 
-def make_handlers(
-    reader: Reader,
-    repositories: RepositoryCatalog,
-    embedding: QueryEmbedding,
-    occurrences: OccurrenceReader,
-    *,
-    graph: GraphUses,
-    commits: Commits,
-    answers: Answers | None,
-    histories: HistoryStore,
+async def build(
+    bus: Bus,
     settings: SearchSettings,
-) -> Handlers:
-    """Builds all handlers over one reader."""
-    listing, texts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max)
-    facts = Facts(reader)
-    enclosing = EnclosingSymbols(facts)
+    store: StoreClient,
+    model: QueryModel,
+    metrics: CollectorRegistry = REGISTRY,
+) -> SearchApp:
+    """Assemble search on a connected bus. Nothing runs until `register` and `Bus.start`."""
+    reader = Reader(store)
+    records = await bus.follow(names.KV_REPOSITORIES, Repository)
+    model_versions = await bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
+    layers = Layers(
+        await bus.follow(names.KV_LAYERS, Layer), await LayerFilesStore.open(bus.js, settings.nats_replicas)
+    )
+    scip_indexes = await ScipIndexes.open(bus)
+    histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
+    repositories = RepositoryCatalog(records, layers, reader)
+    answers = await _open_answers(bus, settings, repositories, model_versions, AnswerMetrics(metrics))
+    embedding = QueryEmbedding(
+        model, bus, model_versions, settings.embed_timeout_s, deep=settings.deep_enabled
+    )
+    listing, texts, facts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max), Facts(reader)
     definitions, sources = Definitions(reader), Sources(reader, texts)
     documents = Documents(reader, texts, listing)
+    occurrences, graph = OccurrenceReader(scip_indexes), GraphUses(bus)
+    enclosing = EnclosingSymbols(facts)
     references = ReferenceFinder(
         definitions,
         listing,
@@ -115,120 +130,93 @@ def make_handlers(
         graph=graph,
         enclosing=enclosing,
     )
-    return Handlers(
-        SearchHandler(reader, repositories, embedding, answers, facts),
-        GrepHandler(
-            reader, repositories, listing=listing, texts=texts, enclosing=enclosing, settings=settings
+    edit_context = EditContextBuilder(
+        repositories,
+        focus=FocusFinder(reader, repositories, definitions, sources),
+        definitions=definitions,
+        listing=listing,
+        documents=documents,
+        histories=histories,
+        references=references,
+        graph=graph,
+    )
+    return SearchApp(
+        reader=reader,
+        records=records,
+        repositories=repositories,
+        scip_indexes=scip_indexes,
+        search=SearchHandler(reader, repositories, embedding, answers, facts),
+        grep=GrepHandler(
+            reader,
+            repositories,
+            listing=listing,
+            texts=texts,
+            enclosing=enclosing,
+            settings=settings,
         ),
-        FileHandlers(reader, repositories, commits),
-        SymbolHandlers(reader, repositories, definitions),
-        ReferencesHandler(repositories, references),
-        CoverageHandlers(reader, repositories, occurrences, embedding.deep_model),
-        EditContextHandler(
-            EditContextBuilder(
-                repositories,
-                focus=FocusFinder(reader, repositories, definitions, sources),
-                definitions=definitions,
-                listing=listing,
-                documents=documents,
-                histories=Histories(histories),
-                references=references,
-                graph=graph,
-            )
-        ),
-        RepoContextHandler(repositories, listing, documents),
-        ExistingHandler(reader, repositories, embedding),
-        ConventionsHandler(reader, repositories, listing, sources, documents),
+        files=FileHandlers(reader, repositories, Commits(bus)),
+        symbols=SymbolHandlers(reader, repositories, definitions),
+        references=ReferencesHandler(repositories, references),
+        coverage=CoverageHandlers(reader, repositories, occurrences, embedding.deep_model),
+        edit_context=EditContextHandler(edit_context),
+        repo_context=RepoContextHandler(repositories, listing, documents),
+        existing=ExistingHandler(reader, repositories, embedding),
+        conventions=ConventionsHandler(reader, repositories, listing, sources, documents),
     )
 
 
-def register(bus: Bus, handlers: Handlers, settings: SearchSettings) -> None:
-    """Serves every request with its handler."""
-    search, grep, files, coverage = handlers.search, handlers.grep, handlers.files, handlers.coverage
-    grep_deadline_s = settings.grep_deadline_s + GREP_MARGIN_S
-    bus.serve(SEARCH, search.search, deadline_s=settings.search_deadline_s)
-    bus.serve(GREP, grep.grep, deadline_s=grep_deadline_s)
-    bus.serve(READ_FILE, files.read_file)
-    bus.serve(LIST_FILES, files.list_files)
-    bus.serve(OUTLINE, files.outline)
-    bus.serve(DEFINITIONS, handlers.symbols.definitions)
-    bus.serve(REFERENCES, handlers.references.references)
-    bus.serve(EDIT_CONTEXT, handlers.edit_context.edit_context)
-    bus.serve(EXISTING, handlers.existing.existing)
-    bus.serve(CONVENTIONS, handlers.conventions.conventions)
-    bus.serve(REPO_CONTEXT, handlers.repo_context.repo_context)
-    bus.serve(COVERAGE, coverage.coverage)
-    bus.serve(RECEIPT, files.receipt)
-    bus.serve(MANIFEST, coverage.manifest)
-    bus.serve(POINT_COUNTS, coverage.point_counts)
-
-
-async def open_answers(
+async def _open_answers(
     bus: Bus,
+    settings: SearchSettings,
     repositories: RepositoryCatalog,
     model_versions: WatchedRecords[ModelVersion],
-    settings: SearchSettings,
+    metrics: AnswerMetrics,
 ) -> Answers | None:
-    """Opens the cache of answers; None if the settings disable it."""
+    """Returns the cache of answers; None if it is turned off."""
     if not settings.answers_enabled:
         return None
     bucket = await bus.cache(
         names.KV_ANSWERS, ttl_s=settings.answers_ttl_s, bytes_max=settings.answers_shared_bytes_max
     )
-    return Answers(
-        repositories,
-        model_versions,
-        bucket,
-        AnswerMetrics(REGISTRY),
-        bytes_max=settings.answers_kept_bytes_max,
-    )
+    return Answers(repositories, model_versions, bucket, metrics, bytes_max=settings.answers_kept_bytes_max)
+
+
+def register(bus: Bus, app: SearchApp, settings: SearchSettings) -> None:
+    """Subscribe the handlers, with the deadlines of the settings."""
+    bus.serve(SEARCH, app.search.search, deadline_s=settings.search_deadline_s)
+    bus.serve(GREP, app.grep.grep, deadline_s=settings.grep_deadline_s + GREP_MARGIN_S)
+    bus.serve(READ_FILE, app.files.read_file)
+    bus.serve(LIST_FILES, app.files.list_files)
+    bus.serve(OUTLINE, app.files.outline)
+    bus.serve(RECEIPT, app.files.receipt)
+    bus.serve(DEFINITIONS, app.symbols.definitions)
+    bus.serve(REFERENCES, app.references.references)
+    bus.serve(EDIT_CONTEXT, app.edit_context.edit_context)
+    bus.serve(EXISTING, app.existing.existing)
+    bus.serve(CONVENTIONS, app.conventions.conventions)
+    bus.serve(REPO_CONTEXT, app.repo_context.repo_context)
+    bus.serve(COVERAGE, app.coverage.coverage)
+    bus.serve(MANIFEST, app.coverage.manifest)
+    bus.serve(POINT_COUNTS, app.coverage.point_counts)
 
 
 async def serve() -> None:
-    """Builds everything, then runs until it is stopped."""
+    """Build everything, then run until a signal arrives."""
     settings = SearchSettings()
     service = Service(SERVICE, settings)
-    bus = service.bus
+    bus, store = service.bus, connect(StoreSettings())
     model = StaticModel.load(settings.embedder_fast_folder, mapped=True)
-    qdrant = connect(StoreSettings())
-    reader = Reader(qdrant)
-    reading: list[asyncio.Task[None]] = []
+    open_until_stop = AsyncExitStack()
+    open_until_stop.push_async_callback(store.close)
 
     async def start() -> None:
         await bus.connect()
-        records = await bus.follow(names.KV_REPOSITORIES, Repository)
-        model_versions = await bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
-        embedding = QueryEmbedding(
-            model, bus, model_versions, settings.embed_timeout_s, deep=settings.deep_enabled
-        )
-        layers = Layers(
-            await bus.follow(names.KV_LAYERS, Layer),
-            await LayerFilesStore.open(bus.js, settings.nats_replicas),
-        )
-        repositories = RepositoryCatalog(records, layers, reader)
-        answers = await open_answers(bus, repositories, model_versions, settings)
-        occurrences = OccurrenceReader(await ScipIndexes.open(bus))
-        histories = await HistoryStore.open(bus.js, settings.nats_replicas)
-        handlers = make_handlers(
-            reader,
-            repositories,
-            embedding,
-            occurrences,
-            graph=GraphUses(bus),
-            commits=Commits(bus),
-            answers=answers,
-            histories=histories,
-            settings=settings,
-        )
-        register(bus, handlers, settings)
+        app = await build(bus, settings, store, model)
+        register(bus, app, settings)
         await bus.start()
-        reading.append(asyncio.create_task(handlers.search.read_ahead()))
+        open_until_stop.push_async_callback(cancelled, asyncio.create_task(app.search.read_ahead()))
 
-    async def close() -> None:
-        await cancelled(*reading)
-        await qdrant.close()
-
-    await service.run(start, close=close, checks={"qdrant": partial(check_store, qdrant)})
+    await service.run(start, close=open_until_stop.aclose, checks={"qdrant": partial(check_store, store)})
 
 
 if __name__ == "__main__":
