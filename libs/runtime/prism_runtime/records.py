@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from prism_contracts.base import Message
 from prism_contracts.errors import reason_of
+from prism_runtime.tasks import cancelled
 
 CONFLICTS_MAX = 50
 CONFLICT_PAUSE_S = 0.005
@@ -227,9 +228,7 @@ class WatchedRecords(Generic[Record]):
 
     async def close(self) -> None:
         """Stop following."""
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        await cancelled(self._task)
 
     async def _follow(self) -> None:
         while True:

@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+# A task needs less for its cleanup.
+CANCEL_AGAIN_S = 2.0
+
 Result = TypeVar("Result")
 
 
@@ -21,8 +24,12 @@ async def running(coroutine: Coroutine[Any, Any, Result]) -> AsyncIterator[async
 async def cancelled(*tasks: asyncio.Task[Any]) -> None:
     """Cancel the running tasks, and return when all have ended.
 
-    Their exceptions are retrieved and dropped.
+    Their exceptions are retrieved and dropped. `asyncio.wait_for` swallows a cancellation that arrives
+    together with its result, so tasks that go on are cancelled again.
     """
-    for task in tasks:
-        task.cancel()
+    left = {task for task in tasks if not task.done()}
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_S)
     await asyncio.gather(*tasks, return_exceptions=True)

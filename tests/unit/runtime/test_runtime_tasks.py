@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from prism_runtime.tasks import running
+from prism_runtime import tasks
+from prism_runtime.tasks import cancelled, running
 
 
 async def for_ever(ended: list[str]) -> str:
@@ -45,3 +46,19 @@ async def test_an_unawaited_error_does_not_hide_the_blocks_own():
     async with running(fail()) as task:
         await asyncio.wait([task])
     assert isinstance(task.exception(), ValueError)
+
+
+async def test_a_task_that_swallows_a_cancellation_ends(monkeypatch):
+    monkeypatch.setattr(tasks, "CANCEL_AGAIN_S", 0.01)
+    answer = asyncio.get_running_loop().create_future()
+
+    async def ask_and_go_on() -> None:
+        await asyncio.wait_for(answer, timeout=60)
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(ask_and_go_on())
+    await asyncio.sleep(0)
+    answer.set_result("arrives together with the cancellation")
+    async with asyncio.timeout(5):
+        await cancelled(task)
+    assert task.cancelled()
