@@ -59,7 +59,7 @@ SERVICE = "atlas"
 
 @dataclass(frozen=True)
 class AtlasApp:
-    """The parts of atlas that something outside calls: handlers, the graphs, and the processes that build them."""
+    """The parts of atlas that something outside calls: handlers, graphs, and the processes that build them."""
 
     processes: BuildProcesses
     graphs: GraphStore

@@ -1,4 +1,4 @@
-"""The embedder as a process, for one of its two tiers: assembles its parts, subscribes them, and runs them."""
+"""The embedder as a process of one tier: assembles its parts, subscribes them to the bus, and runs them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ async def _deep_handlers(bus: Bus, settings: EmbedderSettings, model: "DeepModel
 
 
 def register(bus: Bus, app: EmbedderApp, *, workers: int) -> None:
-    """Subscribe the handlers. `workers` is the number of files that the fast tier has in progress, per lane."""
+    """Subscribe the handlers. `workers` is the number of files in progress in the fast tier, per lane."""
     if app.fast:
         bus.consume_bytes(topics.FILE_CHUNKED, app.fast.on_chunked, workers=workers)
     if app.deep:

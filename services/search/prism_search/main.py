@@ -76,7 +76,7 @@ GREP_MARGIN_S = 2.0
 
 @dataclass(frozen=True)
 class SearchApp:
-    """The parts of search that something outside calls: one handler per kind of request, and what they read."""
+    """The parts of search that something outside calls: its handlers, and what they read from."""
 
     reader: Reader
     records: WatchedRecords[Repository]
