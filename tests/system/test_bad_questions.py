@@ -237,7 +237,9 @@ async def test_an_empty_answer_names_the_filter(shared_stack: RunningStack, way:
 @pytest.mark.parametrize("way", ["MCP", "REST"])
 @pytest.mark.usefixtures("ledger")
 async def test_hits_are_shown_short_or_with_their_file(shared_stack: RunningStack, way: str) -> None:
-    full, _ = await outcome(shared_stack, way, "search_code", query="withdraw", include_file_context=True)
+    full, _ = await outcome(
+        shared_stack, way, "search_code", query="withdraw", detail="full", include_file_context=True
+    )
     compact, _ = await outcome(shared_stack, way, "search_code", query="withdraw", detail="compact")
     assert [place(hit) for hit in compact["results"]] == [place(hit) for hit in full["results"]]
     assert not any(hit["content"] for hit in compact["results"])
