@@ -9,7 +9,7 @@ from prism_cli.stack.layout import MODE_FOLDER, DataDir, read_json, write_json
 
 
 class RememberedOverlay:
-    """The remembered overlay of one work tree on one server."""
+    """The handle of a work tree's overlay on one server, kept in a file between runs."""
 
     def __init__(self, data: DataDir, url: str, root: Path) -> None:
         name = hashlib.sha256(f"{url}\0{root}".encode(errors="surrogateescape")).hexdigest()[:16]

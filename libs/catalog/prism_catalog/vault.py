@@ -59,7 +59,7 @@ class Vault:
     async def get(self, tenant: str, repo: str) -> Secrets:
         """Returns the secrets of a repository; empty if there are none.
 
-        Raises UNAVAILABLE if the key does not decrypt them.
+        Raises UNAVAILABLE before `open`, and if the key is missing or does not decrypt them.
         """
         key = repository_key(tenant, repo)
         record = await self._records().get(key)

@@ -360,7 +360,7 @@ class Program:
         return EXTERNAL if located.units and located.certainty is Certainty.YES else UNKNOWN
 
     def exported_value(self, unit: Unit, name: str) -> Value:
-        """Returns what a file exports under a name: a definition, an import or a wildcard re-export."""
+        """Returns the value of a name in a file: a definition, an import, an alias, the default or a wildcard."""
         known = (unit.id, name)
         if known in self._exported_values:
             return self._exported_values[known]
@@ -435,7 +435,7 @@ class Program:
         return _merged(value for value in values if value.is_known)
 
     def wildcard_value(self, unit: Unit, name: str) -> Value:
-        """Returns the value that wildcard imports provide for a name: `from m import *`, `#include`."""
+        """Returns the value that wildcard imports (`from m import *`, `#include`) give a name, or UNKNOWN."""
         if not unit.wildcards or name == DEFAULT:
             return UNKNOWN
         closure = self._wildcard_closure(unit)

@@ -129,7 +129,7 @@ class Upkeep:
             self._known |= await self._list_streams()
 
     def _compare(self, wanted: Collection[str], created: Mapping[str, str]) -> StreamCheck:
-        """Returns what was deleted, or created again since the last check. New streams are remembered."""
+        """Returns what is missing, or was created again since it was first seen or last declared."""
         lost = {
             name
             for name in wanted

@@ -72,7 +72,7 @@ _MORE = re.compile(rb"[ \t]*+\S")
 
 
 def blank_macros(source: bytes) -> bytes:
-    """Returns the source, of unchanged length, with blanks for such macros."""
+    """Returns the source with blanks for macros that a grammar cannot parse, at unchanged length."""
     if _COMMENT_AMID.search(source):
         source = _DEFINITION.sub(_without_comments, source)
     source = _ON_ITS_OWN_ROW.sub(_without_statement, source)

@@ -60,7 +60,7 @@ class Definitions:
         return [one for one in every if one.symbol.qualified_name in qualified_names]
 
     async def members(self, target: Target, name: str) -> list[LocatedSymbol]:
-        """Returns the members with this name, by path, from at most FILES_MAX files."""
+        """Returns the nested definitions with this name, sorted by path. Reads at most FILES_MAX files."""
         every = await self._named(target, {name})
         return [one for one in every if one.symbol.name == name != one.symbol.qualified_name]
 
