@@ -1,0 +1,48 @@
+"""Which repository a request means."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from prism_catalog.repositories import RepositoryCatalog
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import UPLOAD, Repository
+from prism_contracts.rpc.common import ScopedRequest
+
+NAMES = ("acme/depot", "acme/van", "other/van")
+
+
+class Known:
+    """Records of repositories that are being imported: nothing of them is counted."""
+
+    def values(self) -> list[Repository]:
+        return [
+            Repository(
+                tenant="t", repo=f"id-{name}", name=name, source=UPLOAD, active_job="j", next_version=2,
+                created_at=datetime.now(UTC),
+            )
+            for name in NAMES
+        ]  # fmt: skip
+
+
+async def found(repo: str) -> list[str]:
+    catalog = RepositoryCatalog(Known(), None, None)  # type: ignore[arg-type]
+    target = await catalog.target(ScopedRequest(tenant="t", repo=repo))
+    return [one.name for one in target.repositories]
+
+
+@pytest.mark.parametrize(
+    ("repo", "names"),
+    [("acme/van", ["acme/van"]), ("ACME/Van", ["acme/van"]), ("depot", ["acme/depot"]), ("", list(NAMES))],
+)
+async def test_a_name_or_its_unique_last_part_is_found(repo, names):
+    assert await found(repo) == names
+
+
+@pytest.mark.parametrize(
+    ("repo", "code"), [("van", ErrorCode.REPO_AMBIGUOUS), ("de", ErrorCode.REPO_NOT_FOUND)]
+)
+async def test_a_last_part_of_several_or_none_is_refused(repo, code):
+    with pytest.raises(PrismError) as refused:
+        await found(repo)
+    assert refused.value.code is code
