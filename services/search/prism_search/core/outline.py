@@ -67,16 +67,6 @@ class Outline:
         first, last = bisect_left(index, head << _LINE_BITS), bisect_left(index, (head + 1) << _LINE_BITS)
         return (entry & ((1 << _LINE_BITS) - 1) for entry in index[first:last])
 
-    def around(self, line: int) -> OutlineEntry | None:
-        """Returns the innermost definition around a line, except values of few lines; None at top level."""
-        found = [
-            definition
-            for definition in self.definitions()
-            if definition.start <= line <= definition.end
-            and (definition.group != VALUE or definition.end - definition.start >= BLOCK_LINES_MIN)
-        ]
-        return min(found, key=lambda one: (one.end - one.start, -one.start), default=None)
-
     def may_define(self, name: str) -> bool:
         """False if no symbol has this name; True does not promise one."""
         return name in self.packed
@@ -88,6 +78,16 @@ class Outline:
     def has_kind(self, kind: str) -> bool:
         """Whether a symbol of this kind is defined."""
         return f"\t{kind}\t" in self.packed
+
+
+def innermost(definitions: Iterable[OutlineEntry], line: int) -> OutlineEntry | None:
+    """Returns the innermost definition around a line, except values of few lines; None at top level."""
+    found = [
+        one
+        for one in definitions
+        if one.start <= line <= one.end and (one.group != VALUE or one.end - one.start >= BLOCK_LINES_MIN)
+    ]
+    return min(found, key=lambda one: (one.end - one.start, -one.start), default=None)
 
 
 def parse_definitions(lines: Iterable[str]) -> tuple[OutlineEntry, ...]:

@@ -1,12 +1,12 @@
 """Names the symbol around each line of an answer, from outlines that search keeps in memory for ranking."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from prism_catalog.target import Target
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_search.adapters.facts import Facts
-from prism_search.core.outline import Outline
+from prism_search.core.outline import OutlineEntry, innermost
 from prism_store.reader import StoredPoint
 
 TOP_LEVEL = EnclosingSymbol(name="")
@@ -33,18 +33,22 @@ class EnclosingSymbols:
 
     async def find(self, target: Target, lines: Iterable[IndexedLine]) -> dict[IndexedLine, EnclosingSymbol]:
         """Returns the symbol around each line, without lines of files that changed or have no symbols."""
-        wanted = list(lines)
-        files = await self._facts.files(target, dict.fromkeys(line.file for line in wanted))
+        by_file: dict[str, list[IndexedLine]] = {}
+        for line in lines:
+            by_file.setdefault(line.file, []).append(line)
+        files = await self._facts.files(target, by_file)
         found = {}
-        for line in wanted:
-            file = files.get(line.file)
-            if file and file.generation == line.generation and file.outline.packed:
-                found[line] = _around(file.outline, line.line)
+        for id_, wanted in by_file.items():
+            file = files.get(id_)
+            definitions = file.outline.definitions() if file else ()  # parsed once per file
+            for line in wanted if definitions else ():
+                if file and file.generation == line.generation:
+                    found[line] = _around(definitions, line.line)
         return found
 
 
-def _around(outline: Outline, line: int) -> EnclosingSymbol:
-    symbol = outline.around(line)
+def _around(definitions: Sequence[OutlineEntry], line: int) -> EnclosingSymbol:
+    symbol = innermost(definitions, line)
     if symbol is None:
         return TOP_LEVEL
     return EnclosingSymbol(

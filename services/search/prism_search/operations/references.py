@@ -90,7 +90,7 @@ class ReferenceFinder:
             texts = as_texts(search.query.name, files, edges)
         left_out = len(search.holding) - len(search.wanted) + len(points) - len(texts)
         found = await asyncio.to_thread(symbol_references, search.query, uses, texts, left_out)
-        return await self._with_symbols(search, found)
+        return await self._with_symbols(target, points, found)
 
     async def entries(
         self, target: Target, symbol: str, request: ReferencesRequest
@@ -103,15 +103,17 @@ class ReferenceFinder:
             uses = await asyncio.to_thread(uses_of_edges, search.query, files, edges)
         return uses.entries
 
-    async def _with_symbols(self, search: "_Search", found: SymbolReferences) -> SymbolReferences:
-        """Adds the symbol around each line."""
-        target, text = search.query.target, found.reconciliation
-        points = {(target.name_of(point.repo), point.text("path")): point for point in search.listed.points}
+    async def _with_symbols(
+        self, target: Target, points: Iterable[StoredPoint], found: SymbolReferences
+    ) -> SymbolReferences:
+        """Adds the symbol around each line. `points` are the files of the lines."""
+        text = found.reconciliation
+        files = {(target.name_of(point.repo), point.text("path")): point for point in points}
         lines: list[ReferenceEntry | TextLine] = [*found.entries]
         if text:
             lines += [*text.unexplained_lines, *text.mention_lines]
         places = [
-            IndexedLine.of(point, one.line) if (point := points.get((one.repo, one.file_path))) else None
+            IndexedLine.of(point, one.line) if (point := files.get((one.repo, one.file_path))) else None
             for one in lines
         ]
         symbols = await self._enclosing.find(target, filter(None, places))
