@@ -83,9 +83,9 @@ def _questions(corpus: Corpus, count: int, seed: int) -> dict[str, Sequence[dict
 
 
 async def _asked(client: Client, tool: str, questions: Sequence[dict[str, Any]]) -> ToolFigures:
-    told = [await _ask(client, tool, question) for question in questions]
+    shown = [await _ask(client, tool, question) for question in questions]
     return ToolFigures(
-        spread([seconds for seconds, _ in told]), sum(is_ambiguous for _, is_ambiguous in told)
+        spread([seconds for seconds, _ in shown]), sum(is_ambiguous for _, is_ambiguous in shown)
     )
 
 

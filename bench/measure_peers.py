@@ -64,10 +64,10 @@ def semble(corpus: Corpus, count: int, seed: int) -> Semble | None:
     questions = make_questions(corpus, count + WARM_UP, seed)
     asked = {"folder": str(corpus.folder), "questions": questions, "hits": HITS, "warm_up": WARM_UP}
     command = [str(SEMBLE_PYTHON), str(SEMBLE_SCRIPT)]
-    told = json.loads(
+    shown = json.loads(
         subprocess.run(command, input=json.dumps(asked), stdout=subprocess.PIPE, text=True, check=True).stdout
     )
-    return Semble(search=spread(told.pop("search_s")), **told)
+    return Semble(search=spread(shown.pop("search_s")), **shown)
 
 
 def _timed_rg(binary: str, name: str, corpus: Corpus) -> float:

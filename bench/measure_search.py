@@ -112,9 +112,9 @@ async def crowd(stack: Stack, corpus: Corpus, clients: int, count: int, seed: in
     started = time.perf_counter()
     outcomes = await asyncio.gather(*(_ask_all(stack, share) for share in shares))
     wall_s = time.perf_counter() - started
-    told = [one for outcome in outcomes for one in outcome]
-    times = [one for one in told if isinstance(one, float)]
-    errors = [one for one in told if isinstance(one, str)]
+    shown = [one for outcome in outcomes for one in outcome]
+    times = [one for one in shown if isinstance(one, float)]
+    errors = [one for one in shown if isinstance(one, str)]
     return Crowd(
         clients, spread(times), len(errors), sorted(set(errors))[:ERRORS_SHOWN], round(len(times) / wall_s, 1)
     )

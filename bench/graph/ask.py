@@ -60,10 +60,10 @@ def _is_own(file: dict[str, Any]) -> bool:
 
 async def _outline(agent: Client, limit: asyncio.Semaphore, path: str) -> list[Defined]:
     async with limit:
-        _, told = await call_tool(agent, "get_file_outline", file_path=path, max_tokens=TOKENS_MAX)
+        _, shown = await call_tool(agent, "get_file_outline", file_path=path, max_tokens=TOKENS_MAX)
     return [
         Defined(Symbol(path, one["name"]), SymbolKind(one["kind"]), one["start_line"], one["end_line"])
-        for one in told["symbols"]
+        for one in shown["symbols"]
     ]
 
 
@@ -78,8 +78,8 @@ def _batches(symbols: Iterable[Symbol]) -> Iterator[Sequence[Symbol]]:
 
 async def _references(agent: Client, limit: asyncio.Semaphore, batch: Sequence[Symbol]) -> list[Answer]:
     async with limit:
-        told = await _page(agent, batch)
-        return [await _whole(agent, symbol, one) for symbol, one in zip(batch, told, strict=True)]
+        shown = await _page(agent, batch)
+        return [await _whole(agent, symbol, one) for symbol, one in zip(batch, shown, strict=True)]
 
 
 async def _whole(agent: Client, symbol: Symbol, first: dict[str, Any]) -> Answer:
@@ -93,7 +93,7 @@ async def _whole(agent: Client, symbol: Symbol, first: dict[str, Any]) -> Answer
 
 
 async def _page(agent: Client, batch: Sequence[Symbol], cursor: str = "") -> list[dict[str, Any]]:
-    _, told = await call_tool(
+    _, shown = await call_tool(
         agent,
         "find_references",
         symbols=[symbol.name for symbol in batch],
@@ -102,7 +102,7 @@ async def _page(agent: Client, batch: Sequence[Symbol], cursor: str = "") -> lis
         max_tokens=TOKENS_MAX,
         cursor=cursor,
     )
-    return list(told["answers"])
+    return list(shown["answers"])
 
 
 def _edges(answer: dict[str, Any]) -> Iterator[Edge]:

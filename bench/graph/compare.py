@@ -166,7 +166,7 @@ def _one_a_line(edges: Iterable[Edge]) -> Iterable[Edge]:
 
 
 def _seek(uses: Iterable[Use], symbols: _Symbols, answers: Iterable[Answer]) -> Iterator[Sought]:
-    told = {answer.asked: _statuses(answer) for answer in answers}
+    shown = {answer.asked: _statuses(answer) for answer in answers}
     seen = set()
     for use in uses:
         for meaning in use.means:
@@ -174,7 +174,7 @@ def _seek(uses: Iterable[Use], symbols: _Symbols, answers: Iterable[Answer]) -> 
             key = (use.path, use.line, asked or meaning)
             if meaning.kind != VALUE and key not in seen:
                 seen.add(key)
-                status = told[asked].get((use.path, use.line)) if asked in told else None
+                status = shown[asked].get((use.path, use.line)) if asked in shown else None
                 yield Sought(asked, use, meaning, status)
 
 

@@ -136,8 +136,8 @@ def _precision(judged: Iterable[Judged]) -> tuple[str, ...]:
 def _recall(sought: Sequence[Sought]) -> tuple[str, ...]:
     counts = Counter(one.status for one in sought)
     resolved = counts[EdgeStatus.RESOLVED]
-    told = resolved + counts[EdgeStatus.CANDIDATE]
-    return f"{len(sought):,}", _share(resolved, len(sought)), _share(told, len(sought))
+    shown = resolved + counts[EdgeStatus.CANDIDATE]
+    return f"{len(sought):,}", _share(resolved, len(sought)), _share(shown, len(sought))
 
 
 def _by_strategy(by_title: dict[str, list[Measured]]) -> Iterator[tuple[str, ...]]:

@@ -46,7 +46,7 @@ def main() -> None:
         started = time.perf_counter()
         search(question, model, vectors, bm25, chunks, asked["hits"], alpha=ONLY_BM25)
         times.append(time.perf_counter() - started)
-    told = {
+    shown = {
         "version": version("semble"),
         "files": len(manifest),
         "chunks": len(chunks),
@@ -55,7 +55,7 @@ def main() -> None:
         "rss": psutil.Process().memory_info().rss,
         "search_s": times[asked["warm_up"] :],
     }
-    json.dump(told, sys.stdout)
+    json.dump(shown, sys.stdout)
 
 
 def _cpu_s() -> float:

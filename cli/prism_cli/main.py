@@ -270,11 +270,11 @@ def secrets(
         from prism_cli import terminal
         from prism_cli.target import find_target
 
-        told = command.keep(find_target(), name, webhook=webhook, git_login=git_login)
+        shown = command.keep(find_target(), name, webhook=webhook, git_login=git_login)
         if as_json:
-            terminal.print_json(told)
+            terminal.print_json(shown)
         else:
-            command.show(told)
+            command.show(shown)
 
 
 @app.command()

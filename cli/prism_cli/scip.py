@@ -35,10 +35,10 @@ async def gzipped(path: Path) -> AsyncIterator[bytes]:
 def show(reply: StoreScipReply) -> None:
     """Print what was stored, and what was left out."""
     kept = "kept" if reply.stored else "not stored: an index of a newer commit exists"
-    told = (
+    shown = (
         f"{reply.uses:,} uses, {reply.definitions:,} definitions, {reply.implementations:,} implementations"
     )
-    line = f"{reply.repo} @ {reply.commit} by {reply.indexer}: {kept}; {reply.files:,} files, {told}"
+    line = f"{reply.repo} @ {reply.commit} by {reply.indexer}: {kept}; {reply.files:,} files, {shown}"
     terminal.out.print(Text(terminal.printable(line)), soft_wrap=True)
     for reason, count in sorted(reply.left_out.items()):
         named = ", ".join(one.path for one in reply.examples if one.reason == reason)

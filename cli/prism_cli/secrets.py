@@ -35,21 +35,21 @@ def keep(target: ServerTarget, name: str, *, webhook: bool, git_login: str) -> d
         username, _, host = git_login.rpartition("@")
         wanted |= {"git_host": host, "git_username": username, "git_password": _password(git_login)}
     asyncio.run(_send(target, name, wanted))
-    told: dict[str, Any] = {"repo": name, "git_password": bool(git_login)}
+    shown: dict[str, Any] = {"repo": name, "git_password": bool(git_login)}
     if webhook:
-        told["webhook"] = {
+        shown["webhook"] = {
             "url": target.url + WEBHOOK_PATH,
             "content_type": "application/json",
             "secret": wanted["webhook_secret"],
         }
-    return told
+    return shown
 
 
-def show(told: dict[str, Any]) -> None:
+def show(shown: dict[str, Any]) -> None:
     """Print what the forge needs."""
-    if told["git_password"]:
-        terminal.out.print(Text(f"The git login of {terminal.printable(told['repo'])} is stored."))
-    webhook = told.get("webhook")
+    if shown["git_password"]:
+        terminal.out.print(Text(f"The git login of {terminal.printable(shown['repo'])} is stored."))
+    webhook = shown.get("webhook")
     if webhook:
         terminal.out.print(Text("Enter this at the forge. The secret is not shown again:", style="bold"))
         for title, key in (("Payload URL", "url"), ("Content type", "content_type"), ("Secret", "secret")):

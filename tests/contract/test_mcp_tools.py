@@ -24,7 +24,7 @@ ADMIN = [
     *("open_overlay", "close_overlay", "index_status", "index_coverage"),
 ]
 CODE_CHARS_MAX = 10_000  # 2,500 tokens
-FILE_LINES = 300  # of the stand-in's file
+FILE_LINES = 300  # lines of the file that the stand-in serves
 MODES = ["2026-07-28", "legacy"]
 
 # Fields that an answer has only when they are not empty.

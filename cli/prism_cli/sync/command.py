@@ -123,7 +123,7 @@ def summary(synced: Synced) -> str:
     below = f"{synced.repo}@{synced.base_ref}" if synced.base_ref else synced.repo
     commit = synced.base_commit.removeprefix("tree:")[:10]
     state = "" if synced.is_searchable else ", not searchable yet"
-    told = (
+    shown = (
         f"{synced.handle} over {below} ({commit}): {', '.join(parts)} ({terminal.size(synced.bytes)}){state}"
     )
-    return terminal.printable(told)
+    return terminal.printable(shown)

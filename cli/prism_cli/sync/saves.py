@@ -59,10 +59,10 @@ class Saves:
         """
         assert self._notify is not None
         # Zero milliseconds would mean without limit.
-        told = self._notify.watch(DEBOUNCE_MS, STEP_MS, max(1, int(1000 * seconds_max)), self._ended)
-        if isinstance(told, str):
+        shown = self._notify.watch(DEBOUNCE_MS, STEP_MS, max(1, int(1000 * seconds_max)), self._ended)
+        if isinstance(shown, str):
             return False
-        paths = {path for _, path in told}
+        paths = {path for _, path in shown}
         if any(self._is_about_folders(path) for path in paths):
             self._look_at_folders()
         return self._is_news(paths)

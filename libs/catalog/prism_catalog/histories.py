@@ -49,7 +49,7 @@ class HistoryStore:
 
 
 class _Read(NamedTuple):
-    version: int  # of the repository, when it was read
+    version: int  # the repository's next version at the time of the read
     history: History
     files: Mapping[str, HistoryFile]
 

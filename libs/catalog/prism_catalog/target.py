@@ -12,7 +12,7 @@ class Target(NamedTuple):
 
     scope: Scope
     repositories: tuple[Repository, ...]
-    layer: Layer | None = None  # of the one repository; None for the base
+    layer: Layer | None = None  # None for the base; a layer belongs to a single repository
 
     def name_of(self, repo: str) -> str:
         """Returns the name of a repository by its id."""

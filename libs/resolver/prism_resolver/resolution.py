@@ -213,7 +213,7 @@ class Resolver:
             yield from (ReferenceEdge(position, ref, EdgeStatus.CANDIDATE, strategy) for ref in refs)
 
     def _candidates(self, reference: Reference, lookup: LookupKind) -> Sequence[SymbolRef]:
-        """Returns the definitions that a reference may mean by name. Of many, CANDIDATES_MAX + 1."""
+        """Returns the definitions that a reference may mean by name, at most CANDIDATES_MAX + 1."""
         named = self._program.named(reference.name)
         if len(named) <= CANDIDATES_MAX:
             return self._possible_definitions(named, reference, lookup)

@@ -7,5 +7,5 @@
     text.skip_reason, decode; classify, secrets.redact             decoding, classification, redaction
 
 Synchronous. Nothing here knows the bus, the index or the web, writes into a source, or follows instructions
-of a source.
+that it contains.
 """

@@ -6,7 +6,7 @@ from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolK
 
 CALLS, IMPORTS, EXTENDS = EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.EXTENDS
 CLASS, METHOD, FUNCTION = SymbolKind.CLASS, SymbolKind.METHOD, SymbolKind.FUNCTION
-LINES = 10  # of a top-level symbol; a member's position is within its owner
+LINES = 10  # a top-level symbol has so many; a member's position is within its owner
 
 
 class Sketch:

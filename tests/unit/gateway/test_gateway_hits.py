@@ -5,7 +5,7 @@ from gateway_receipts import RECEIPT
 from prism_contracts.rpc.search import FileContext, Hit, Intent, SearchReply
 from prism_gateway.mcp.answers import hits
 from prism_gateway.mcp.tool import Answer
-from prism_gateway.search import shorten
+from prism_gateway.search import first_lines, shorten, with_top_lines
 
 
 def hit(number: int, lines: int = 3) -> Hit:
@@ -44,7 +44,7 @@ def test_a_search_within_its_budget_is_complete() -> None:
 
 def test_top_lines_are_those_of_the_first_two_hits() -> None:
     found = [hit(0, 100), hit(1, 100), hit(2, 0), hit(3, 0)]
-    answer = hits.search(hits.with_top_lines(search_reply(*found)), 4_000)
+    answer = hits.search(with_top_lines(search_reply(*found)), 4_000)
     first, second, *others = (result["content"] for result in answer.structured["results"])
     assert first.endswith("line 39 of some code\n… 61 more lines: read_file from line 51")
     assert second.endswith("line 5 of some code\n… 95 more lines: read_file from line 17")
@@ -54,14 +54,14 @@ def test_top_lines_are_those_of_the_first_two_hits() -> None:
 
 def test_the_lines_of_a_hit_are_those_of_its_symbol() -> None:
     found = hit(0, 20).model_copy(update={"symbol": "pay", "symbol_start": 15, "symbol_end": 18})
-    (shown,) = hits.with_top_lines(search_reply(found)).results
+    (shown,) = with_top_lines(search_reply(found)).results
     assert (shown.start_line, shown.end_line) == (15, 18)
     assert shown.content == "\n".join(f"line {line} of some code" for line in range(4, 8))
 
 
 def test_a_cut_that_saves_no_line_is_not_made() -> None:
-    assert hits.first_lines("a\nb\nc", 2, 1) == "a\nb\nc"
-    assert hits.first_lines("a\nb\nc\nd", 2, 1) == "a\nb\n… 2 more lines: read_file from line 3"
+    assert first_lines("a\nb\nc", 2, 1) == "a\nb\nc"
+    assert first_lines("a\nb\nc\nd", 2, 1) == "a\nb\n… 2 more lines: read_file from line 3"
 
 
 def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:

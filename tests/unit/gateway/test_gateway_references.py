@@ -118,6 +118,17 @@ def test_references_are_grouped_by_file_and_enclosing_symbol() -> None:
     ]
 
 
+def test_the_same_line_of_two_repositories_is_shown_twice() -> None:
+    _, lines = rendered((CALL, CALL.model_copy(update={"repo": "acme/other", "text": "weigh(3)"})))
+    at = lines.index("callers (3):")
+    assert lines[at + 1 : at + 5] == [
+        "  acme/app app/depot.py",
+        "    run 4: weigh(1)",
+        "  acme/other app/depot.py",
+        "    run 4: weigh(3)",
+    ]
+
+
 def test_an_empty_filtered_result_is_stated() -> None:
     _, lines = rendered((), path_filter="app/**")
     assert lines[1:3] == ["none in app/**", "Without the filter (in app/**):"]

@@ -118,7 +118,7 @@ def reconciliation(**counts: int) -> Reconciliation:
         (reconciliation(text_lines=1), "The text confirms it"),
         (reconciliation(text_lines=3, unexplained=2), "The text does not confirm it"),
         (reconciliation(candidates=1), "The text does not confirm it"),
-        (reconciliation(text_lines=2, mentions=2), "No line of code uses it, but 2 name it"),
+        (reconciliation(text_lines=2, mentions=2), "No code uses it. 2 lines in comments or strings"),
         (reconciliation(files_left_out=1), "The text does not confirm it"),
         (None, "Not checked against the text"),
     ],

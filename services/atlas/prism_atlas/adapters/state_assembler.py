@@ -40,13 +40,14 @@ class RepositoryState:
     scope: Scope  # the base
     repo_name: str
     assembly: Assembly = field(default_factory=Assembly)
-    generations: dict[str, str] = field(default_factory=dict)  # of the files in the assembly, by file id
+    # The generation of each file in the assembly, by file id.
+    generations: dict[str, str] = field(default_factory=dict)
     # Path and manifest by file id.
     manifests: dict[str, tuple[str, Manifest]] = field(default_factory=dict)
     providers: Sequence[PackageProvider] = ()  # packages that the assembly knows
     # SCIP indexes that the assembly uses, by object name.
     indexes: Mapping[str, OccurrenceIndex] = field(default_factory=dict)
-    analysis: Analysis | None = None  # of the last graph
+    analysis: Analysis | None = None  # the last graph's
     # The assembly holds what imports up to this one wrote, as far as the view shows it.
     version: int = 0
     view: View | None = None

@@ -20,7 +20,7 @@ class Gap(NamedTuple):
     """A place where only the other side has lines."""
 
     line: int  # the gap is behind this line
-    indent: int  # of the first missing line, in characters
+    indent: int  # indentation of the first missing line, in characters
 
 
 class HunkSide(NamedTuple):

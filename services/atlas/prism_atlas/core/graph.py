@@ -115,7 +115,7 @@ class EdgeTable:
     kind: Codes  # of EDGE_KINDS
     status: Codes  # of EDGE_STATUSES
     strategy: Codes  # of STRATEGIES
-    line: Numbers  # of the reference, in the source's file
+    line: Numbers  # where the reference is, in the source's file
     first_out: NDArray[np.int64]  # by node, plus one: where the edges of a source begin
     first_in: NDArray[np.int64]  # by node, plus one: where the edges of a target begin in `by_target`
     by_target: Numbers  # edges in order of target, then of source

@@ -44,7 +44,7 @@ class Statement(NamedTuple):
     names: frozenset[str]  # that it is about
     content: tuple[Hashable, ...]
     dependents: Dependents = Dependents.READERS
-    module: str = ""  # of a wildcard import
+    module: str = ""  # the imported module, for a wildcard import
 
 
 ChangedNames = dict[Dependents, set[str]]

@@ -89,7 +89,7 @@ def top_symbols(analysis: Analysis, files: Sequence[int], count: int = TOP_SYMBO
     is_top = (parents == NONE) & _IS_SHOWN[table.kind[symbols]]
     top = symbols[is_top]
     summed = np.array(list(rank.values()))[is_top]
-    # Of equal ones the exported first, then the longest.
+    # On a tie, exported definitions come first, then the longest.
     lines = table.end_line[top] - table.start_line[top]
     order = np.lexsort((-lines, ~table.exported[top], -summed))
     return [int(symbol) for symbol in top[order[:count]]]

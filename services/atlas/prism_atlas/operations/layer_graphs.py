@@ -45,8 +45,8 @@ class _GraphKey(NamedTuple):
     """Everything that a graph is built from; its cache key."""
 
     scope: Scope  # with the layer's view
-    version: int  # of the base
-    indexes: tuple[str, ...]  # of the base, as in `GraphRecord`
+    version: int  # the version of the base
+    indexes: tuple[str, ...]  # the base's SCIP indexes, as in `GraphRecord`
 
 
 class _Build(NamedTuple):

@@ -36,7 +36,7 @@ class BareGraph(NamedTuple):
 
     repo: str
     graph: Graph
-    version: int  # of the import or of the layer
+    version: int  # the version of the import, or of the layer
     indexes: tuple[str, ...]  # as in `GraphRecord`
 
 
@@ -46,7 +46,7 @@ class _LocatedGraph(NamedTuple):
     snapshot: GraphSnapshot
     state: str  # as in `ServedGraph`
     commit: str
-    version: int  # of the import or of the layer
+    version: int  # the version of the import, or of the layer
     indexes: tuple[str, ...]  # as in `GraphRecord`
     built_at: datetime
     lag_s: float

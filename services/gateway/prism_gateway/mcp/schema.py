@@ -86,13 +86,13 @@ def input_schema(arguments: type[BaseModel]) -> Schema:
 def _compact(name: str, field: Schema) -> Schema:
     is_untold = name == "max_tokens" or field.get("maximum") in UNTOLD_MAXIMUM
     untold = UNTOLD | {"maximum"} if is_untold else UNTOLD
-    told = {
+    shown = {
         key: value
         for key, value in field.items()
         if key not in untold and not (key == "default" and not value)
     }
-    if isinstance(told.get("items"), dict):
-        told["items"] = _compact("", told["items"])
-    if isinstance(told.get("anyOf"), list):
-        told["anyOf"] = [_compact("", option) for option in told["anyOf"]]
-    return told
+    if isinstance(shown.get("items"), dict):
+        shown["items"] = _compact("", shown["items"])
+    if isinstance(shown.get("anyOf"), list):
+        shown["anyOf"] = [_compact("", option) for option in shown["anyOf"]]
+    return shown

@@ -60,8 +60,10 @@ async def set_secrets(name: RepoKey, body: SecretsBody, caller: Caller, vault: R
     Omitted fields stay unchanged.
     """
     kept = await vault.change(caller.tenant, repo_id(name), body.model_dump(exclude_none=True))
-    told = replies.SecretsKept(webhook_secret=bool(kept.webhook_secret), git_password=bool(kept.git_password))
-    return reply(told)
+    shown = replies.SecretsKept(
+        webhook_secret=bool(kept.webhook_secret), git_password=bool(kept.git_password)
+    )
+    return reply(shown)
 
 
 @router.get("/repos/{name:path}/coverage", response_model=CoverageReply)

@@ -44,8 +44,8 @@ def _of_kinds(symbols: Sequence[Symbol], kinds: Iterable[object]) -> Iterator[Sy
     return (symbol for symbol in symbols if symbol.kind in kinds)
 
 
-def _sentences(symbols: Sequence[Symbol], told: str) -> list[str]:
+def _sentences(symbols: Sequence[Symbol], shown: str) -> list[str]:
     """Returns the start of the first docstrings, unless the comments contain it already."""
     first = (first_sentence(symbol.docstring) for symbol in symbols)
-    fresh = dict.fromkeys(text for text in first if text and text not in told)
+    fresh = dict.fromkeys(text for text in first if text and text not in shown)
     return list(fresh)[:SENTENCES_MAX]

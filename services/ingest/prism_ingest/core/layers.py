@@ -99,7 +99,7 @@ class ListName(NamedTuple):
     tenant: str
     repo: str
     layer: str
-    version: int  # of the job that wrote it
+    version: int  # the version of the job that wrote the list
 
     def __str__(self) -> str:
         """Returns the name as stored."""

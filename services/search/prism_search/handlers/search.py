@@ -21,7 +21,7 @@ from prism_search.core.hit_pages import next_cursor, read_page
 from prism_search.core.matching import Question
 from prism_search.core.query import parse_query
 from prism_search.core.retrieval.assemble import passages_of
-from prism_search.core.retrieval.context import SearchContext
+from prism_search.core.retrieval.context import Clock, SearchContext
 from prism_search.core.retrieval.filters import dropped_by
 from prism_search.core.retrieval.plan import DEEP_LEG
 from prism_search.core.retrieval.rank import rank
@@ -43,19 +43,20 @@ class SearchHandler:
         reader: Reader,
         repositories: RepositoryCatalog,
         embedding: QueryEmbedding,
-        answers: Answers | None = None,
-        facts: Facts | None = None,
+        answers: Answers | None,
+        facts: Facts,
     ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._answers = answers
         self._rarity = RarityCounter(reader, repositories)
-        self._retrieval = Retrieval(reader, repositories, embedding, facts or Facts(reader))
+        self._retrieval = Retrieval(reader, repositories, embedding, facts)
 
     async def search(self, request: SearchRequest) -> SearchReply:
         """Returns hits, best first, and the receipt; from the cache if the index has not changed."""
+        clock = Clock()
         query = parse_query(request.query)
-        context = SearchContext(request, query, await self._repositories.target(request))
+        context = SearchContext(request, query, await self._repositories.target(request), clock)
         known = await self._answers.find(context) if self._answers else None
         context.clock.lap("cache")
         answer, missing_legs = (known, ()) if known else await self._answer(context)
@@ -79,12 +80,12 @@ class SearchHandler:
         page = read_page(request, query, target.state)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
         async with (
-            running(self._rarity.rarity(target, query)) as rarity,
+            running(self._rarity.rarity(target, query)) as rarity_task,
             self._retrieval.vectors(context) as vectors,
         ):
             for _ in range(ATTEMPTS_MAX):
                 retrieved = await self._retrieval.candidates(context, vectors)
-                question = Question(query, *await rarity)
+                question = Question(query, *await rarity_task)
                 wanted = (file for file in retrieved.candidates if not dropped_by(file, request))
                 passages = passages_of(question, rank(question, wanted, page.end + 1), page.end + 1)
                 context.clock.lap("rank")

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from prism_search.core.links import is_list_of_links
 from prism_search.core.matching import Question
-from prism_search.core.passages import Range, further_ranges
+from prism_search.core.passages import further_ranges
+from prism_search.core.retrieval.assemble import Passage
 from prism_search.core.retrieval.candidates import Candidate
 
 # More than the lead from having the words in a heading and in every link: the list itself answers nothing.
 LINKS_WEIGHT = -1.0
 FURTHER_MAX = 3
 
-Passage = tuple[Candidate, Range]
 Read = Callable[[Sequence[Passage]], Awaitable[Sequence[str | None]]]
 
 

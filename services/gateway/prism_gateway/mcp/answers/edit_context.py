@@ -72,14 +72,14 @@ def _count(sizes: Sequence[int], room: int) -> int:
 
 
 def _cut_uses(uses: SymbolReferences, entries: int, unexplained: int) -> SymbolReferences:
-    told = uses.reconciliation
-    if told:
-        told = told.model_copy(update={"unexplained_lines": told.unexplained_lines[:unexplained]})
-    return uses.model_copy(update={"entries": uses.entries[:entries], "reconciliation": told})
+    result = uses.reconciliation
+    if result:
+        result = result.model_copy(update={"unexplained_lines": result.unexplained_lines[:unexplained]})
+    return uses.model_copy(update={"entries": uses.entries[:entries], "reconciliation": result})
 
 
 def _structured(reply: EditContextReply) -> Json:
-    told: Json = {
+    result: Json = {
         "repo": reply.repo,
         "file_path": reply.file_path,
         "start_line": reply.start_line,
@@ -100,20 +100,20 @@ def _structured(reply: EditContextReply) -> Json:
         "receipt": receipt_json(reply.receipt),
     }
     if reply.symbol:
-        told["symbol"] = {
+        result["symbol"] = {
             "name": reply.symbol.qualified_name,
             "kind": reply.symbol.kind.value,
             "signature": reply.symbol.signature,
             "docstring": reply.symbol.docstring,
         }
-        told["others"] = [references.definition_json(other) for other in reply.others]
+        result["others"] = [references.definition_json(other) for other in reply.others]
     if reply.changes:
-        told["changes"] = reply.changes.model_dump(mode="json")
+        result["changes"] = reply.changes.model_dump(mode="json")
     if reply.matched:
-        told["matched"] = reply.matched
+        result["matched"] = reply.matched
     if reply.references:
-        told["uses"] = references.symbol_json(reply.references)
-    return told
+        result["uses"] = references.symbol_json(reply.references)
+    return result
 
 
 def _head(reply: EditContextReply) -> str:
@@ -144,34 +144,34 @@ def _warnings(reply: EditContextReply) -> str:
 
 
 def _uses(reply: EditContextReply) -> str:
-    told = reply.references
-    if not told:
+    result = reply.references
+    if not result:
         return ""
-    counts = ", ".join(f"{count} {group.value}" for group, count in told.counts.items())
-    return "\n".join([f"uses of {told.symbol}: {counts or 'none found'}", *references.group_lines(told)])
+    counts = ", ".join(f"{count} {group.value}" for group, count in result.counts.items())
+    return "\n".join([f"uses of {result.symbol}: {counts or 'none found'}", *references.group_lines(result)])
 
 
 def _test_reach(reply: EditContextReply) -> Json:
     """Returns how deep tests were searched and how many more exist, for programs."""
     if not reply.symbol:
         return {}
-    told: Json = {
+    result: Json = {
         "test_depth": reply.test_depth,
         "next_actions": [action] if (action := _more_tests(reply)) else [],
     }
     if reply.graph_tests is not None:
-        told["graph_tests"] = {"total": reply.graph_tests, "depth": reply.graph_test_depth}
-    return told
+        result["graph_tests"] = {"total": reply.graph_tests, "depth": reply.graph_test_depth}
+    return result
 
 
 def _more_tests(reply: EditContextReply) -> str:
     """Returns the call that lists the missing tests; empty if none are missing."""
-    told = reply.references
+    result = reply.references
     total = sum(reply.test_counts.values())
     are_all_here = total == len(reply.tests) and reply.graph_tests is not None and reply.graph_tests <= total
-    if told is None or are_all_here:
+    if result is None or are_all_here:
         return ""
-    action = f"impact_of_change(symbol={told.symbol!r}, file_path={reply.file_path!r})"
+    action = f"impact_of_change(symbol={result.symbol!r}, file_path={reply.file_path!r})"
     if reply.graph_tests is None:
         return f"Tests further away were not searched: use {action}."
     if reply.graph_tests <= total:
@@ -207,11 +207,9 @@ def _siblings(reply: EditContextReply) -> str:
 
 
 def _changes(reply: EditContextReply) -> str:
-    told = reply.changes
-    if not told:
+    result = reply.changes
+    if not result:
         return ""
-    counts = f"{told.commits_12_months} commits in 12 months, {told.commits_90_days} of them in 90 days"
-    note = f" ({told.note})" if told.note else ""
-    return (
-        f"file changed: {counts}{note}; last {told.last.commit} {told.last.at.date()} > {told.last.message}"
-    )
+    counts = f"{result.commits_12_months} commits in 12 months, {result.commits_90_days} of them in 90 days"
+    note = f" ({result.note})" if result.note else ""
+    return f"file changed: {counts}{note}; last {result.last.commit} {result.last.at.date()} > {result.last.message}"

@@ -15,9 +15,7 @@ FILE_CHARS = 60
 
 def read_file(reply: ReadFileReply, max_tokens: int) -> Answer:
     """Returns the text of the lines, cut at a line end; numbered for readers."""
-    content, missing = cut(reply.content, chars(max_tokens))
-    end_line = reply.end_line - missing
-    cut_off = reply.truncated or content != reply.content
+    content, end_line, cut_off = _fitting(reply, chars(max_tokens))
     structured: Json = {
         "repo": reply.repo,
         "file_path": reply.file_path,
@@ -59,9 +57,8 @@ def read_places(
             blocks.append(f"{place}: {reply.code.value}: {reply.body.message}")
             continue
         receipt = receipt or reply.receipt
-        content, missing = cut(reply.content, chars_left // (len(places) - number))
+        content, end_line, cut_off = _fitting(reply, chars_left // (len(places) - number))
         chars_left -= len(content)
-        end_line = reply.end_line - missing
         file: Json = {
             "file_path": reply.file_path,
             "start_line": reply.start_line,
@@ -69,7 +66,10 @@ def read_places(
             "content": content,
         }
         block = f"{reply.file_path}:{reply.start_line}-{end_line}\n{numbered(content, reply.start_line)}"
-        if reply.truncated or content != reply.content:
+        if reply.note:
+            file["note"] = reply.note
+            block += f"\nnote: {reply.note}"
+        if cut_off:
             file["truncated"] = True
             block += f"\n… read_file from line {end_line + 1}"
         files.append(file)
@@ -79,6 +79,12 @@ def read_places(
         structured["receipt"] = receipt_json(receipt)
         blocks.append(receipt_line(receipt))
     return Answer(structured, "\n\n".join(blocks))
+
+
+def _fitting(reply: ReadFileReply, chars_max: int) -> tuple[str, int, bool]:
+    """Returns the lines that fit, the last of them, and whether some are left out."""
+    content, missing = cut(reply.content, chars_max)
+    return content, reply.end_line - missing, reply.truncated or content != reply.content
 
 
 def numbered(content: str, start_line: int) -> str:

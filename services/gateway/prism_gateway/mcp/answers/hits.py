@@ -9,40 +9,6 @@ from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 TIMINGS_META = "prism/timings_ms"
-# Lines of the first and the second hit.
-TOP_LINES = (40, 6)
-NOTE_LINES = 1
-
-
-def with_top_lines(reply: SearchReply) -> SearchReply:
-    """Returns the reply with the first lines of the symbols of the first hits, and no lines of the others."""
-    lines_max = (*TOP_LINES, *[0] * len(reply.results))
-    own = map(_within_symbol, reply.results)
-    results = [
-        hit.model_copy(update={"content": first_lines(hit.content, lines, hit.start_line)})
-        for hit, lines in zip(own, lines_max, strict=False)
-    ]
-    return reply.model_copy(update={"results": tuple(results)})
-
-
-def _within_symbol(hit: Hit) -> Hit:
-    """Returns a hit with the lines of its symbol only: a chunk may begin with the symbol before."""
-    start, end = max(hit.start_line, hit.symbol_start), min(hit.end_line, hit.symbol_end or hit.end_line)
-    if (start, end) == (hit.start_line, hit.end_line):
-        return hit
-    lines = hit.content.split("\n")[start - hit.start_line : end - hit.start_line + 1]
-    return hit.model_copy(update={"start_line": start, "end_line": end, "content": "\n".join(lines)})
-
-
-def first_lines(content: str, lines_max: int, start_line: int) -> str:
-    """Returns the first lines, with a note on where to read on if some are left out."""
-    lines = content.split("\n")
-    if len(lines) <= lines_max + NOTE_LINES or not content:
-        return content
-    left_out = len(lines) - lines_max
-    return "\n".join(
-        [*lines[:lines_max], f"… {left_out} more lines: read_file from line {start_line + lines_max}"]
-    )
 
 
 def search(reply: SearchReply, max_tokens: int) -> Answer:

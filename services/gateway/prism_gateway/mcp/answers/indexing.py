@@ -88,18 +88,18 @@ def layer(found: LayerReply) -> Answer:
         mode="json", include={"ref", "kind", "files_changed", "files_hidden", "expires_at"}
     )
     facts["commit"] = known.served.commit if known.served else ""
-    told: Json = {"layer": facts} | ({"job": _job(found.job)} if found.job else {})
+    result: Json = {"layer": facts} | ({"job": _job(found.job)} if found.job else {})
     state = _job_line(found.job) if found.job else "an update follows the running one"
-    return Answer(told, f"layer {known.ref}: {state}")
+    return Answer(result, f"layer {known.ref}: {state}")
 
 
 def overlay(found: LayerReply) -> Answer:
     """Returns an overlay that was opened or updated."""
     expires_at = found.layer.expires_at.isoformat() if found.layer.expires_at else ""
-    told: Json = {"handle": found.layer.ref, "expires_at": expires_at}
+    result: Json = {"handle": found.layer.ref, "expires_at": expires_at}
     if found.job:
-        told["job"] = _job(found.job)
-    return Answer(told, f"{found.layer.ref}: pass it as ref; until {expires_at}")
+        result["job"] = _job(found.job)
+    return Answer(result, f"{found.layer.ref}: pass it as ref; until {expires_at}")
 
 
 def layer_gone(found: LayerReply) -> Answer:
@@ -131,8 +131,8 @@ def _repository(repository: Repository, layers: Sequence[Layer]) -> Json:
 
 
 def _served(layer: str, served: LayerState) -> Json:
-    told = served.model_dump(mode="json", include={"ref", "commit", "dirty", "indexed_at"})
-    return {"layer": layer, **told}
+    result = served.model_dump(mode="json", include={"ref", "commit", "dirty", "indexed_at"})
+    return {"layer": layer, **result}
 
 
 def _repository_line(shown: Json) -> str:

@@ -79,38 +79,38 @@ def _module_lines(entry: ModuleEntry) -> Iterator[str]:
         yield f"      {', '.join(entry.top_symbols)}"
 
 
-def _overview_lines(told: Overview) -> Iterator[str]:
-    totals = told.totals
+def _overview_lines(shown: Overview) -> Iterator[str]:
+    totals = shown.totals
     yield f"{totals['files_in_components']} of {totals['files']} files are in {totals['components']} components:"
-    for component in told.components:
+    for component in shown.components:
         yield from _summary_lines(component)
-    yield from _section("dependencies", totals["dependencies"], map(_dependency_line, told.dependencies))
-    yield from _section("entry points", totals["entry_points"], map(_entry_line, told.entry_points))
+    yield from _section("dependencies", totals["dependencies"], map(_dependency_line, shown.dependencies))
+    yield from _section("entry points", totals["entry_points"], map(_entry_line, shown.entry_points))
     yield from _section(
-        "cycles of components", totals["component_cycles"], map(_cycle_line, told.component_cycles)
+        "cycles of components", totals["component_cycles"], map(_cycle_line, shown.component_cycles)
     )
-    yield from _section("cycles of files", totals["file_cycles"], map(_cycle_line, told.file_cycles))
-    yield from _divergence_lines(told.divergence)
-    parts = (f"{part.folder} ({part.manifest}): {part.files} files" for part in told.partitions)
+    yield from _section("cycles of files", totals["file_cycles"], map(_cycle_line, shown.file_cycles))
+    yield from _divergence_lines(shown.divergence)
+    parts = (f"{part.folder} ({part.manifest}): {part.files} files" for part in shown.partitions)
     yield from _section("packages", totals["partitions"], parts)
 
 
-def _component_lines(told: ComponentDetail) -> Iterator[str]:
-    totals = told.totals
-    yield from _summary_lines(told.summary)
-    files = (line for entry in told.files for line in _module_lines(entry))
+def _component_lines(shown: ComponentDetail) -> Iterator[str]:
+    totals = shown.totals
+    yield from _summary_lines(shown.summary)
+    files = (line for entry in shown.files for line in _module_lines(entry))
     yield from _section("files", totals["files"], files)
     used = (
         f"{use.references} references to {use.symbol or 'the file'} {use.file_path}:{use.line}"
-        for use in told.interface
+        for use in shown.interface
     )
     yield from _section("used by other components", totals["interface"], used)
-    yield from _section("uses", totals["uses"], map(_dependency_line, told.uses))
-    yield from _section("used by", totals["used_by"], map(_dependency_line, told.used_by))
-    modules = (f"{module}: {files} files" for module, files in told.external_modules.items())
+    yield from _section("uses", totals["uses"], map(_dependency_line, shown.uses))
+    yield from _section("used by", totals["used_by"], map(_dependency_line, shown.used_by))
+    modules = (f"{module}: {files} files" for module, files in shown.external_modules.items())
     yield from _section("imports from outside the repository", totals["external_modules"], modules)
-    yield from _section("entry points", totals["entry_points"], map(_entry_line, told.entry_points))
-    yield from _section("cycles through it", totals["cycles"], map(_cycle_line, told.cycles))
+    yield from _section("entry points", totals["entry_points"], map(_entry_line, shown.entry_points))
+    yield from _section("cycles through it", totals["cycles"], map(_cycle_line, shown.cycles))
 
 
 def _section(title: str, total: int, lines: Iterable[str]) -> Iterator[str]:
@@ -142,17 +142,17 @@ def _cycle_line(cycle: Cycle) -> str:
     return f"{cycle.members} members: {' -> '.join(cycle.path)}"
 
 
-def _divergence_lines(told: Divergence) -> Iterator[str]:
-    yield f"folders match components: {told.agreement:.2f} of 1 (normalized mutual information)"
-    yield from _section("folders spread over components", len(told.folders), _spread_lines(told.folders))
+def _divergence_lines(shown: Divergence) -> Iterator[str]:
+    yield f"folders match components: {shown.agreement:.2f} of 1 (normalized mutual information)"
+    yield from _section("folders spread over components", len(shown.folders), _spread_lines(shown.folders))
     yield from _section(
-        "components spread over folders", len(told.components), _spread_lines(told.components)
+        "components spread over folders", len(shown.components), _spread_lines(shown.components)
     )
     outliers = (
         f"{one.file_path} belongs to {one.component}, most of its folder to {one.folder_component}"
-        for one in told.outliers
+        for one in shown.outliers
     )
-    yield from _section("files outside the component of their folder", len(told.outliers), outliers)
+    yield from _section("files outside the component of their folder", len(shown.outliers), outliers)
 
 
 def _spread_lines(spreads: Sequence[Spread]) -> Iterator[str]:

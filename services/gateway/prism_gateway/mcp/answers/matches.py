@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from prism_contracts.rpc.search import FileMatches, GrepMatch, GrepReply
 from prism_gateway.budget import Fit, chars, fit
-from prism_gateway.mcp.answers.places import PlaceLine, place_lines
+from prism_gateway.mcp.answers.places import PlaceLine, file_label, place_lines, several
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
@@ -27,10 +27,10 @@ def grep(reply: GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
 
     With `cut_off` there were more, and `next_cursor` continues after these.
     """
-    several = len({item.repo for item in _items(reply)}) > 1
+    with_repo = len({item.repo for item in _items(reply)}) > 1
     text_chars_max = fit_matches(reply, max_tokens).text_chars_max
-    matches = [_match(match, text_chars_max, several) for match in reply.matches]
-    files = [_file(file, several) for file in reply.files]
+    matches = [_match(match, text_chars_max, with_repo) for match in reply.matches]
+    files = [_file(file, with_repo) for file in reply.files]
     structured: Json = {
         **_totals(reply, files),
         "matches": matches,
@@ -95,8 +95,8 @@ def _file(file: FileMatches, with_repo: bool) -> Json:
 def _totals(reply: GrepReply, files: Sequence[Json]) -> Json:
     """Returns the text of files, in the modes that return files."""
     totals = {"total_files": reply.total_files, "total_lines": reply.total_lines}
-    told = {name: total for name, total in totals.items() if total is not None}
-    return {"files": files, **told} if files or told else {}
+    result = {name: total for name, total in totals.items() if total is not None}
+    return {"files": files, **result} if files or result else {}
 
 
 def _file_line(file: Json) -> str:
@@ -104,26 +104,20 @@ def _file_line(file: Json) -> str:
 
 
 def _place(match: Json) -> str:
-    return f"{match['repo']} {match['file_path']}" if "repo" in match else str(match["file_path"])
+    return file_label(match["file_path"], match.get("repo", ""))
 
 
 def _count_line(reply: GrepReply) -> str:
     found = len(reply.matches) or len(reply.files)
-    scanned = _several(reply.files_scanned, "file")
+    scanned = several(reply.files_scanned, "file")
     if not found and not reply.files_scanned and not reply.note:
         return "No match: the index rules out every file"
     if not found:
         return f"No match in {scanned} scanned"
     if reply.matches:
         holding = len({(match.repo, match.file_path) for match in reply.matches})
-        return f"{_several(found, 'match')} in {_several(holding, 'file')}; {scanned} scanned"
+        return f"{several(found, 'match')} in {several(holding, 'file')}; {scanned} scanned"
     if reply.total_files is None:
-        return f"{_several(found, 'file')} with matches, of {scanned} scanned"
-    counted = "" if reply.total_lines is None else f"{_several(reply.total_lines, 'line')} in "
-    return f"{counted}{_several(reply.total_files, 'file')} with matches; {found} shown"
-
-
-def _several(count: int, what: str) -> str:
-    """`1 match`, `2 matches`."""
-    ending = "es" if what.endswith("ch") else "s"
-    return f"{count:,} {what}{'' if count == 1 else ending}"
+        return f"{several(found, 'file')} with matches, of {scanned} scanned"
+    counted = "" if reply.total_lines is None else f"{several(reply.total_lines, 'line')} in "
+    return f"{counted}{several(reply.total_files, 'file')} with matches; {found} shown"

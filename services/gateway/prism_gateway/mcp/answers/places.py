@@ -12,7 +12,7 @@ TOP_LEVEL = "top level"
 class PlaceLine(NamedTuple):
     """A line to show: its place, its text, and the neighboring lines."""
 
-    file: str  # as shown: the path, with the repository if there are several
+    file: str  # see `file_label`
     line: int
     text: str
     enclosing: EnclosingSymbol | None = None
@@ -28,6 +28,17 @@ def place_lines(places: Iterable[PlaceLine]) -> Iterator[str]:
         yield file
         for symbol, lines in groupby(found, key=lambda one: one.enclosing):
             yield from _symbol_lines(symbol, list(lines))
+
+
+def file_label(path: str, repo: str = "") -> str:
+    """Returns how a file is shown. `repo` is given where an answer covers several repositories."""
+    return f"{repo} {path}" if repo else path
+
+
+def several(count: int, what: str) -> str:
+    """Returns `1 match`, `2 matches`."""
+    ending = "es" if what.endswith("ch") else "s"
+    return f"{count:,} {what}{'' if count == 1 else ending}"
 
 
 def symbol_name(symbol: EnclosingSymbol) -> str:

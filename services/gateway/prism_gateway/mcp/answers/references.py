@@ -16,7 +16,7 @@ from prism_contracts.rpc.symbols import (
     TextLine,
 )
 from prism_gateway.budget import chars, fit
-from prism_gateway.mcp.answers.places import PlaceLine, place_lines
+from prism_gateway.mcp.answers.places import PlaceLine, file_label, place_lines, several
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.symbols import no_definition_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -57,9 +57,9 @@ def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
 def answer(reply: ReferencesReply, request: ReferencesRequest) -> Answer:
     """Returns all symbols, each with its filtered groups and its unfiltered reconciliation."""
     kept = request.model_dump(mode="json", include=FILTER, exclude_defaults=True)
-    told = [symbol_json(found, kept) for found in reply.answers]
+    result = [symbol_json(found, kept) for found in reply.answers]
     blocks = ["\n".join(_lines(found, _filter_words(request))) for found in reply.answers]
-    structured: Json = {"answers": told, "receipt": receipt_json(reply.receipt)}
+    structured: Json = {"answers": result, "receipt": receipt_json(reply.receipt)}
     return Answer(structured, "\n\n".join([*blocks, receipt_line(reply.receipt)]))
 
 
@@ -74,7 +74,7 @@ def _filter_words(request: ReferencesRequest) -> str:
 
 def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
     """Returns the references of one symbol, for programs. `kept` names the filter of groups and counts."""
-    told: Json = {
+    result: Json = {
         "symbol": found.symbol,
         "definitions": [definition_json(definition) for definition in found.definitions],
         "total_definitions": found.total_definitions,
@@ -86,15 +86,15 @@ def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
         "suggestions": list(found.suggestions),
     }
     if found.reconciliation:
-        told["reconciliation"] = found.reconciliation.model_dump(mode="json")
+        result["reconciliation"] = found.reconciliation.model_dump(mode="json")
     if kept:
-        told["filter"] = kept
-        told.get("reconciliation", {})["filtered"] = False
+        result["filter"] = kept
+        result.get("reconciliation", {})["filtered"] = False
     if found.matched:
-        told["matched"] = found.matched
+        result["matched"] = found.matched
     if found.unparsed:
-        told["unparsed"] = list(found.unparsed)
-    return told
+        result["unparsed"] = list(found.unparsed)
+    return result
 
 
 def definition_json(definition: Definition) -> Json:
@@ -143,71 +143,77 @@ def group_lines(found: SymbolReferences, kept: str = "") -> Iterator[str]:
 
     `kept` names the filter of the groups.
     """
+    with_repo = len({line.repo for line in _all_lines(found)}) > 1
     for group, entries in _by_group(found.entries).items():
         count = found.counts.get(ReferenceGroup(group), len(entries))
         yield f"{group} ({count} {kept}):" if kept else f"{group} ({count}):"
         for status, uses in groupby(entries, key=lambda entry: entry.status):
             if status is EdgeStatus.CANDIDATE:
                 yield " by name only (?):"
-            yield from _indented(
-                PlaceLine(_file(entry), entry.line, entry.text, entry.enclosing or _symbol(entry))
-                for entry in uses
-            )
+            yield from _places(uses, with_repo)
     if found.next_cursor:
         yield f"next_cursor: {found.next_cursor}"
     if found.reconciliation:
         if kept:
             yield f"Without the filter ({kept}):"
-        yield from _text_lines(found.reconciliation)
+        yield from _text_lines(found.reconciliation, with_repo)
         yield _completeness(found, found.reconciliation)
 
 
-def _indented(places: Iterable[PlaceLine]) -> Iterator[str]:
+def _all_lines(found: SymbolReferences) -> Iterator[ReferenceEntry | TextLine]:
+    yield from found.entries
+    if found.reconciliation:
+        yield from found.reconciliation.unexplained_lines
+        yield from found.reconciliation.mention_lines
+
+
+def _places(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> Iterator[str]:
+    places = (PlaceLine(_file(line, with_repo), line.line, line.text, _enclosing(line)) for line in lines)
     return (f"  {line}" for line in place_lines(places) if line)
 
 
-def _file(entry: ReferenceEntry | TextLine) -> str:
-    return entry.file_path
+def _file(line: ReferenceEntry | TextLine, with_repo: bool) -> str:
+    return file_label(line.file_path, line.repo if with_repo else "")
 
 
-def _symbol(entry: ReferenceEntry) -> EnclosingSymbol | None:
-    """Returns the symbol that the reference is in, without its range."""
-    return EnclosingSymbol(name=entry.symbol) if entry.symbol else None
+def _enclosing(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
+    """Returns the symbol around a line; only its name, if the index does not know its range."""
+    if line.enclosing is None and isinstance(line, ReferenceEntry) and line.symbol:
+        return EnclosingSymbol(name=line.symbol)
+    return line.enclosing
 
 
-def _text_lines(text: Reconciliation) -> Iterator[str]:
+def _text_lines(text: Reconciliation, with_repo: bool) -> Iterator[str]:
     if text.unexplained:
         yield f"other code that contains the name ({text.unexplained}):"
-        yield from _indented(
-            PlaceLine(_file(line), line.line, line.text, line.enclosing) for line in text.unexplained_lines
-        )
+        yield from _places(text.unexplained_lines, with_repo)
         if text.unexplained > len(text.unexplained_lines):
             rest = text.unexplained - len(text.unexplained_lines)
             yield f"  … and {rest} more: grep_code with word=true lists them."
     if text.mentions:
-        places = ", ".join(f"{line.file_path}:{line.line}" for line in text.mention_lines)
+        places = ", ".join(f"{_file(line, with_repo)}:{line.line}" for line in text.mention_lines)
         rest = text.mentions - len(text.mention_lines)
         yield f"in comments and strings ({text.mentions}): {places}{f' and {rest} more' if rest else ''}"
     if text.prose_lines:
-        yield f"in prose, such as Markdown: {_several(text.prose_lines, 'line')} in {_several(text.prose_files, 'file')}"
+        yield f"in prose, such as Markdown: {several(text.prose_lines, 'line')} in {several(text.prose_files, 'file')}"
 
 
 def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     """Returns one sentence: the list is complete, or what it lacks."""
     lacks = [
         f"{text.candidates} of them match by name only (?)" if text.candidates else "",
-        f"{_several(text.unexplained, 'line')} of code could not be resolved (listed above)"
+        f"{several(text.unexplained, 'line')} of code could not be resolved (listed above)"
         if text.unexplained
         else "",
-        f"{_several(text.files_left_out, 'file')} that may contain it were not read: narrow with repo or path_filter"
+        f"{several(text.files_left_out, 'file')} that may contain it were not read: narrow with repo or path_filter"
         if text.files_left_out
         else "",
     ]
     lacks = [part for part in lacks if part]
     name = found.definitions[0].symbol.name if found.definitions else found.symbol
-    lines = f"{_several(text.text_lines, 'line')} of code in {_several(text.files, 'file')}"
+    lines = f"{several(text.text_lines, 'line')} of code in {several(text.files, 'file')}"
     parts = [
-        _several(text.resolved, "reference"),
+        several(text.resolved, "reference"),
         f"{text.elsewhere} to another {name}" if text.elsewhere else "",
         f"{text.mentions} in comments or strings" if text.mentions else "",
         "its definition" if found.definitions else "",
@@ -218,7 +224,3 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     if not text.text_lines:
         return f"Complete: no line of code contains {name}."
     return f"Complete: all {lines} that contain {name} are accounted for: {account}."
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -103,17 +103,17 @@ def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
 
 
 def _symbol_answer(answer: SymbolAnswer, shown: list[Json]) -> Json:
-    told: Json = {
+    result: Json = {
         "symbol": answer.symbol,
         "definitions": shown,
         "total": answer.total,
         "suggestions": list(answer.suggestions),
     }
     if answer.matched:
-        told["matched"] = answer.matched
+        result["matched"] = answer.matched
     if answer.unparsed:
-        told["unparsed"] = list(answer.unparsed)
-    return told
+        result["unparsed"] = list(answer.unparsed)
+    return result
 
 
 def _matched_line(answer: SymbolAnswer) -> str:

@@ -26,6 +26,7 @@ from prism_contracts.rpc.graph import (
 )
 from prism_contracts.rpc.symbols import Reconciliation
 from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers.places import several
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
@@ -275,17 +276,20 @@ def _call_totals(reply: CallHierarchyReply, shown: int) -> Iterator[str]:
         yield _text_line(reply.in_text)
 
 
-def _text_line(told: Reconciliation | None) -> str:
-    if told is None:
+def _text_line(text: Reconciliation | None) -> str:
+    if text is None:
         return "Not checked against the text: find_references does that."
-    if not (told.resolved or told.candidates or told.unexplained or told.files_left_out):
-        if told.mentions:
-            return f"No line of code uses it, but {told.mentions} name it in comments or strings. See find_references."
-        return "The text confirms it: no line with the name uses this symbol."
-    return (
-        f"The text does not confirm it: {told.resolved} resolved and {told.candidates} candidate references, "
-        f"{told.unexplained} other lines of code with the name. See find_references."
-    )
+    if text.resolved or text.candidates or text.unexplained or text.files_left_out:
+        return (
+            f"The text does not confirm it: {text.resolved} resolved and {text.candidates} candidate references, "
+            f"and {several(text.unexplained, 'other line')} of code with the name. find_references lists them."
+        )
+    if text.mentions:
+        lines = several(text.mentions, "line")
+        return (
+            f"No code uses it. {lines} in comments or strings contain the name; find_references lists them."
+        )
+    return "The text confirms it: no line with the name uses this symbol."
 
 
 def _dependency_lines(title: str, files: Sequence[FileDependency], total: int, unsure: int) -> Iterator[str]:

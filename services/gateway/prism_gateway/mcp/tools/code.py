@@ -160,10 +160,7 @@ class FindReferences(BudgetedArguments):
 
 async def search_code(call: Call, arguments: SearchCode) -> Answer:
     request = call.request(SearchRequest, arguments, kind=arguments.kind or None)
-    reply = await search(call.backend, request, arguments.max_tokens)
-    if request.detail is Detail.TOP:
-        reply = hits.with_top_lines(reply)
-    return hits.search(reply, arguments.max_tokens)
+    return hits.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
 
 
 async def grep_code(call: Call, arguments: GrepCode) -> Answer:

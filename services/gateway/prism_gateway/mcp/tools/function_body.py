@@ -45,10 +45,10 @@ async def get_function_body(call: Call, arguments: GetFunctionBody) -> Answer:
 
 
 def _not_found(answer: SymbolAnswer) -> PrismError:
-    told = (f"There is no definition of {answer.symbol!r}.", symbols.unparsed_sentence(answer.unparsed))
+    shown = (f"There is no definition of {answer.symbol!r}.", symbols.unparsed_sentence(answer.unparsed))
     return PrismError(
         ErrorCode.SYMBOL_NOT_FOUND,
-        " ".join(filter(None, told)),
+        " ".join(filter(None, shown)),
         "Try a name from details.suggestions, or search_code." if answer.suggestions else "Try search_code.",
         suggestions=list(answer.suggestions),
     )

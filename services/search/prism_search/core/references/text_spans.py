@@ -1,4 +1,4 @@
-"""Tells lines that only mention a name, in a comment or a string, from lines of code.
+"""Finds the comments and strings of a file: a line that holds a name only there is no line of code.
 
 Whatever is not surely text counts as code: a string with a placeholder such as `{`, and everything in a
 language without a row here.

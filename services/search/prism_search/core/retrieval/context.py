@@ -1,7 +1,7 @@
 """What is known of a search request before the store is asked."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from prism_catalog.target import Target
 from prism_contracts.rpc.search import SearchRequest
@@ -29,4 +29,4 @@ class SearchContext:
     request: SearchRequest
     query: Query
     target: Target
-    clock: Clock = field(default_factory=Clock, compare=False)
+    clock: Clock
