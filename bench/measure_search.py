@@ -66,6 +66,7 @@ async def mcp_client(target: ServerTarget, repo: str = REPO, toolsets: str = "co
         "Authorization": f"Bearer {target.token}",
         "X-Prism-Repo": repo,
         "X-Prism-Toolsets": toolsets,
+        "X-Prism-Structured": "true",
     }
     async with (
         httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS_MAX) as http,

@@ -146,7 +146,9 @@ async def _call(http: httpx2.AsyncClient, url: str, tool: str, arguments: Mappin
         "params": {"name": tool, "arguments": arguments},
     }
     try:
-        answer = await http.post(url, json=body, headers={"X-Prism-Toolsets": "all"})
+        answer = await http.post(
+            url, json=body, headers={"X-Prism-Toolsets": "all", "X-Prism-Structured": "true"}
+        )
     except httpx2.HTTPError as error:
         return type(error).__name__
     data = answer.text.partition("data: ")[2] or answer.text

@@ -302,8 +302,14 @@ every repository of the tenant do so. `ref` selects a branch, a tag, a pull requ
 commit or an overlay; the header `X-Prism-Ref` is its default. With `X-Prism-Wait-For-Commit: HASH` a call
 waits until that commit is served, and fails with `deadline_exceeded` after 20 s.
 
-An unknown argument is an error that names the known ones; null means omitted. A failure is a result with
-`isError` and `{"error": {"code", "message", "next_action", "details"}}`. `max_tokens` counts four characters
+Answers are text. `?structured=true` or the header `X-Prism-Structured: true` adds structured content to each
+result and output schemas to the list, for programs ([why](decisions/0034-text-only-answers.md)). A failure is a
+result with `isError`: its text has the code, the message and the next step; the structured content is
+`{"error": {"code", "message", "next_action", "details"}}`.
+
+Common other names of arguments and values are understood (`path` for `file_path`, `symbol` for `symbols`, `py`
+for `python`), numbers out of range are brought into it with a note, and null means omitted. Any other unknown
+argument is an error that names the known ones. `max_tokens` counts four characters
 per token: long texts are shortened first, then the last results are dropped, and the answer reports both. The
 remaining results follow with `next_cursor`.
 

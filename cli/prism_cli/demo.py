@@ -86,7 +86,11 @@ def _interrupt(_: int, __: FrameType | None) -> NoReturn:
 
 
 async def _ask(target: ServerTarget, job: Job, query: str) -> DemoAnswer:
-    headers = {"Authorization": f"Bearer {target.token}", "X-Prism-Repo": job.repo_name}
+    headers = {
+        "Authorization": f"Bearer {target.token}",
+        "X-Prism-Repo": job.repo_name,
+        "X-Prism-Structured": "true",
+    }
     try:
         async with httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS_MAX) as http:
             return await _converse(target.mcp_url, http, query)

@@ -724,7 +724,7 @@ class Stack:
 
     @asynccontextmanager
     async def mcp(self, mode: str = "auto", path: str = "/mcp", **headers: str) -> AsyncIterator[Client]:
-        async with self.rest(**headers) as http:
+        async with self.rest(**{"X-Prism-Structured": "true", **headers}) as http:
             transport = streamable_http_client(f"{self.url}{path}", http_client=http)
             async with Client(transport, mode=mode) as client:
                 yield client

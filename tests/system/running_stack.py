@@ -154,7 +154,8 @@ class RunningStack:
         async with (
             httpx2.AsyncClient(headers=headers, timeout=CALL_SECONDS_MAX) as http,
             Client(
-                streamable_http_client(f"{self.url}/mcp?toolsets=all", http_client=http), mode=mode
+                streamable_http_client(f"{self.url}/mcp?toolsets=all&structured=true", http_client=http),
+                mode=mode,
             ) as client,
         ):
             yield Agent(client)

@@ -1,10 +1,12 @@
 """Arguments that many tools share."""
 
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from prism_contracts import types
 from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
@@ -13,10 +15,12 @@ from prism_gateway.mcp.schema import Schema
 ANSWER_TOKENS = 4_000
 # Reading and listing have a higher default: a caller that requests a file wants all of it.
 READ_TOKENS = 10_000
+# Longer enumerations cost more tokens than an error that lists them.
+ENUM_LISTED_MAX = 9
 
 MaxTokens = Annotated[int, Field(ge=TOKENS_MIN, le=TOKENS_MAX)]
 FilePath = Annotated[types.FilePath, Field(serialization_alias="path")]  # the name in requests
-Glob = Annotated[types.Glob, Field(description="glob: src/**/*.py")]
+Glob = types.Glob
 Language = Annotated[types.Language, Field(description="python, go, …")]
 
 
@@ -48,12 +52,22 @@ class BudgetedArguments(ScopedArguments):
     max_tokens: MaxTokens = ANSWER_TOKENS
 
 
-def one_of(names: type[StrEnum]) -> AfterValidator:
-    """Validates that a value is empty or one of these; the error lists them."""
-    return AfterValidator(partial(_check_one_of, names))
+@dataclass(frozen=True)
+class OneOf:
+    """Validates that a value is empty or one of these; the error lists them, and so does the schema if they are few."""
 
+    names: type[StrEnum]
 
-def _check_one_of(names: type[StrEnum], value: str) -> str:
-    if value and value not in set(names):
-        raise ValueError(f"is one of {', '.join(names)}")
-    return value
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Adds the check to the schema of the type."""
+        return no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
+        """Adds the names to the JSON schema."""
+        found = handler(schema)
+        return {**found, "enum": list(self.names)} if len(self.names) <= ENUM_LISTED_MAX else found
+
+    def _check(self, value: str) -> str:
+        if value and value not in set(self.names):
+            raise ValueError(f"is one of {', '.join(self.names)}")
+        return value

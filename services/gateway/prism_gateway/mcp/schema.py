@@ -9,8 +9,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from prism_contracts.types import COUNT_MAX, LINE_MAX
-
 Schema = dict[str, Any]
 
 STRING: Schema = {}
@@ -61,38 +59,38 @@ SEARCH_OUTPUT = record(
     **RECEIPT,
 )
 
-# Titles add nothing. Calls rarely reach the length limits of texts and the highest budget, and the error
-# names them.
-UNTOLD = frozenset({"title", "minimum", "minLength", "minItems", "maxLength", "pattern"})
-# The bound of positions in files, which are far smaller.
-UNTOLD_MAXIMUM = frozenset({LINE_MAX, COUNT_MAX})
+# Titles add nothing. Numbers out of range are brought into it, and an error names the limits of texts and lists.
+UNTOLD = frozenset(
+    {"title", "minimum", "maximum", "minLength", "minItems", "maxLength", "maxItems", "pattern"}
+)
+# Unknown arguments are refused all the same, by an error that lists the known ones.
+UNTOLD_OF_OBJECTS = ("title", "description", "additionalProperties")
+# Accepted by the tools that have them and described in docs/tools.md: few calls need them.
+UNLISTED = frozenset({"max_tokens", "include_candidates", "include_file_context"})
 
 
 def input_schema(arguments: type[BaseModel]) -> Schema:
     """Returns the JSON schema of arguments without the parts that only cost tokens."""
     schema = arguments.model_json_schema()
-    schema.pop("title", None)
-    schema.pop("description", None)
+    for name in UNTOLD_OF_OBJECTS:
+        schema.pop(name, None)
     schema["properties"] = {
-        name: _compact(name, field) for name, field in schema.get("properties", {}).items()
+        name: _compact(field) for name, field in schema.get("properties", {}).items() if name not in UNLISTED
     }
     for nested in schema.get("$defs", {}).values():
-        nested["properties"] = {
-            name: _compact(name, field) for name, field in nested.get("properties", {}).items()
-        }
+        nested.pop("title", None)
+        nested["properties"] = {name: _compact(field) for name, field in nested.get("properties", {}).items()}
     return schema
 
 
-def _compact(name: str, field: Schema) -> Schema:
-    is_untold = name == "max_tokens" or field.get("maximum") in UNTOLD_MAXIMUM
-    untold = UNTOLD | {"maximum"} if is_untold else UNTOLD
+def _compact(field: Schema) -> Schema:
     shown = {
         key: value
         for key, value in field.items()
-        if key not in untold and not (key == "default" and not value)
+        if key not in UNTOLD and not (key == "default" and not value)
     }
     if isinstance(shown.get("items"), dict):
-        shown["items"] = _compact("", shown["items"])
+        shown["items"] = _compact(shown["items"])
     if isinstance(shown.get("anyOf"), list):
-        shown["anyOf"] = [_compact("", option) for option in shown["anyOf"]]
+        shown["anyOf"] = [_compact(option) for option in shown["anyOf"]]
     return shown

@@ -101,13 +101,13 @@ class Tool(Generic[ArgumentsT]):
     run: Callable[[Call, ArgumentsT], Awaitable[Answer]]
     effect: Effect = Effect.READS
 
-    def definition(self) -> Definition:
-        """Returns the tool as listed by `tools/list`."""
+    def definition(self, *, structured: bool) -> Definition:
+        """Returns the tool as listed by `tools/list`. A listed output schema promises structured content."""
         return Definition(
             name=self.name,
             description=self.description,
             input_schema=input_schema(self.arguments),
-            output_schema=self.output,
+            output_schema=self.output if structured else None,
             annotations=self.effect.value,
         )
 

@@ -29,17 +29,9 @@ ALL = "all"
 PARAMETER = "toolsets"
 HEADER = "x-prism-toolsets"
 
-TOOLS: tuple[AnyTool, ...] = (
-    *code.TOOLS,
-    *edit.TOOLS,
-    *function_body.TOOLS,
-    *walk.TOOLS,
-    *maps.TOOLS,
-    *existing.TOOLS,
-    *docs.TOOLS,
-    *repo_context.TOOLS,
-    *conventions.TOOLS,
-    *admin.TOOLS,
+_MODULES = (code, edit, function_body, walk, maps, existing, docs, repo_context, conventions, admin)
+TOOLS: tuple[AnyTool, ...] = tuple(
+    tool for toolset in Toolset for module in _MODULES for tool in module.TOOLS if tool.toolset is toolset
 )
 
 

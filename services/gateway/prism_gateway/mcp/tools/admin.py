@@ -188,7 +188,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "whoami",
         Toolset.ADMIN,
-        "Return the tenant, label and scopes of the token, and the repository of the header.",
+        "Tenant, label and scopes of the token.",
         WhoAmI,
         record(tenant=STRING, label=STRING, scopes=STRINGS, repo=STRING),
         whoami,
@@ -196,7 +196,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "list_repos",
         Toolset.ADMIN,
-        "List the indexed repositories with their commits and branches.",
+        "Indexed repositories with commits and branches.",
         ListRepos,
         record(
             repositories=array(
@@ -208,7 +208,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "index_repository",
         Toolset.ADMIN,
-        "Clone or fetch a git URL and index it. Returns a job for index_status.",
+        "Clone or fetch a git URL and index it, as a job.",
         IndexRepository,
         record(job=JOB_SCHEMA),
         index_repository,
@@ -217,7 +217,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "create_branch_index",
         Toolset.ADMIN,
-        "Index a branch, tag, commit or pull request (pull/N) in addition to the default branch. Then pass it as ref.",
+        "Index a branch, tag, commit or pull request (pull/7), to pass as ref.",
         BranchIndex,
         record(layer=LAYER, job=JOB_SCHEMA),
         create_branch_index,
@@ -235,7 +235,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "open_overlay",
         Toolset.ADMIN,
-        "Index uncommitted edits on top of a branch. Returns a handle to pass as ref.",
+        "Index uncommitted edits on top of a branch; returns a handle to pass as ref.",
         OpenOverlay,
         record(handle=STRING, expires_at=STRING, job=JOB_SCHEMA),
         open_overlay,
@@ -253,7 +253,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "index_status",
         Toolset.ADMIN,
-        "Return a job, the newest job of a repository, or the newest jobs.",
+        "A job, the newest job of a repository, or the newest jobs.",
         IndexStatus,
         record(job=JOB_SCHEMA, jobs=array(JOB_SCHEMA)),
         index_status,
@@ -261,7 +261,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "index_coverage",
         Toolset.ADMIN,
-        "Report which files are searchable, and why others are not.",
+        "Which files are searchable, and why others are not.",
         IndexCoverage,
         record(
             repo=STRING,

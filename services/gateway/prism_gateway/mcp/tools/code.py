@@ -44,7 +44,7 @@ from prism_gateway.mcp.arguments import (
     Glob,
     Language,
     MaxTokens,
-    one_of,
+    OneOf,
 )
 from prism_gateway.mcp.schema import (
     ARRAY,
@@ -69,15 +69,13 @@ PLACES_MAX = 20
 # Errors about one of several places. The others are still shown.
 ABOUT_A_PLACE = {ErrorCode.FILE_NOT_FOUND, ErrorCode.INVALID_ARGUMENT, ErrorCode.INVALID_PATH}
 
-Kind = Annotated[types.Word, one_of(SymbolKind), Field(description="function, class, method, …")]
-EdgeName = Annotated[types.Word, one_of(EdgeKind), Field(description="calls, imports, extends, …")]
-OutputModeName = Annotated[
-    types.Word, one_of(OutputMode), Field(min_length=1, description="content, files_with_matches, count")
-]
+Kind = Annotated[types.Word, OneOf(SymbolKind), Field(description="function, class, method, …")]
+EdgeName = Annotated[types.Word, OneOf(EdgeKind)]
+OutputModeName = Annotated[types.Word, OneOf(OutputMode), Field(min_length=1)]
 DetailName = Annotated[
     types.Word,
-    one_of(Detail),
-    Field(min_length=1, description="top, full or compact (no code)"),
+    OneOf(Detail),
+    Field(min_length=1, description="code of the first hits, of all, of none"),
 ]
 
 
@@ -240,7 +238,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "search_code",
         Toolset.CODE,
-        "Search code by meaning, name or words. Returns the best matches with their code. Start here.",
+        "Find code by meaning, name or words: the best places, the first with its code.",
         SearchCode,
         SEARCH_OUTPUT,
         search_code,
@@ -248,7 +246,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "grep_code",
         Toolset.CODE,
-        "Find every line that matches a literal or regex, like ripgrep. Continue with next_cursor.",
+        "Every line that matches a literal or regex, like ripgrep, grouped by function.",
         GrepCode,
         record(
             matches=array(
@@ -276,7 +274,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "read_file",
         Toolset.CODE,
-        "Read lines of a file, or several places. Secrets are redacted.",
+        "Lines of a file, or of several places in one call.",
         ReadFile,
         record(
             **PLACE, line_count=INTEGER, content=STRING, language=STRING, files=ARRAY, **TRUNCATED, **RECEIPT
@@ -286,7 +284,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "list_files",
         Toolset.CODE,
-        "List indexed files by glob, sorted by path.",
+        "Indexed files by glob.",
         ListFiles,
         record(
             files=array(
@@ -302,7 +300,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_file_outline",
         Toolset.CODE,
-        "List the symbols of a file with signatures and lines. Cheaper than reading it. parent is an index in the list.",
+        "Symbols of a file with ranges and signatures.",
         GetFileOutline,
         record(
             symbols=array(record(**SYMBOL, start_line=INTEGER, end_line=INTEGER, parent=INTEGER)),
@@ -316,7 +314,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_symbol_definition",
         Toolset.CODE,
-        "Find definitions of symbol, or of several symbols: place, signature, optionally body. Suggests similar names on a miss.",
+        "Where symbols are defined: range and signature.",
         GetSymbolDefinition,
         record(
             answers=array(
@@ -335,7 +333,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "find_references",
         Toolset.CODE,
-        "Find references to symbols, by kind. Says whether the list is complete.",
+        "Who uses or calls a symbol: every line, by kind, with its function. Says whether the list is complete.",
         FindReferences,
         record(
             answers=array(

@@ -20,7 +20,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_codebase_conventions",
         Toolset.DOCS,
-        "Report coding conventions with counts and examples: names, layout, tests, errors, logging, docs, tools, commands; and written rules.",
+        "Coding conventions with counts and examples, and the written rules.",
         GetCodebaseConventions,
         record(
             repo=STRING,

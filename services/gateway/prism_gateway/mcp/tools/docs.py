@@ -33,7 +33,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "search_docs",
         Toolset.DOCS,
-        "Search Markdown and other prose. Returns the best passages with their text.",
+        "Search Markdown and other prose: the best passages.",
         SearchDocs,
         SEARCH_OUTPUT,
         search_docs,

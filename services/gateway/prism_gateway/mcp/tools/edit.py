@@ -24,7 +24,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "prepare_to_edit",
         Toolset.CODE,
-        "Call before you change a symbol or lines of a file: returns source, callers, tests, risks, siblings and rules.",
+        "Before you edit a symbol or lines: source, callers, tests, risks, siblings, rules.",
         PrepareToEdit,
         # Names only: the items have the shape that find_references and read_file return.
         record(

@@ -26,8 +26,8 @@ async def check_exists(call: Call, arguments: CheckExists) -> Answer:
 TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "check_exists",
-        Toolset.GRAPH,
-        "Call before you write a helper: returns up to five existing ones with evidence, and a verdict: likely, maybe or none.",
+        Toolset.CODE,
+        "Before you write a helper: whether one exists already, with a verdict.",
         CheckExists,
         record(
             verdict=STRING,

@@ -58,7 +58,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_function_body",
         Toolset.GRAPH,
-        "Return the full source of one function, method or class.",
+        "Full source of a function, method or class.",
         GetFunctionBody,
         record(
             **PLACE,

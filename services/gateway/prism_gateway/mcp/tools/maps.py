@@ -88,8 +88,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_module_map",
         Toolset.GRAPH,
-        "List the most depended-upon files of a repository (PageRank over references), each with a summary and a tier: "
-        "core, significant or peripheral.",
+        "The most depended-upon files, each with a summary.",
         GetModuleMap,
         record(
             repo=STRING,
@@ -106,8 +105,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_architecture",
         Toolset.GRAPH,
-        "Describe the architecture: entry points, components and their dependencies, cycles, and where folders and "
-        "components disagree. With component: its files, interface, dependencies and dependents.",
+        "Entry points, components, their dependencies and cycles; or one component.",
         GetArchitecture,
         record(
             repo=STRING,

@@ -7,11 +7,11 @@ from pydantic import Field
 from prism_contracts import types
 from prism_contracts.rpc.guidance import REPO_CONTEXT, ContextSection, RepoContextRequest
 from prism_gateway.mcp.answers import repo_context
-from prism_gateway.mcp.arguments import BudgetedArguments, one_of
+from prism_gateway.mcp.arguments import BudgetedArguments, OneOf
 from prism_gateway.mcp.schema import INTEGER, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
-Section = Annotated[types.Word, one_of(ContextSection), Field(description=", ".join(ContextSection))]
+Section = Annotated[types.Word, OneOf(ContextSection), Field(description=", ".join(ContextSection))]
 
 
 class GetRepoContext(BudgetedArguments):
@@ -27,7 +27,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_repo_context",
         Toolset.DOCS,
-        "Quote the repository's own documents: vision, readme, architecture, decisions, contributing, changelog.",
+        "The repository's own documents, by section.",
         GetRepoContext,
         record(
             repo=STRING,

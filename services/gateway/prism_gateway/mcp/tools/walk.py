@@ -21,7 +21,7 @@ from prism_contracts.rpc.graph import (
     ImpactRequest,
 )
 from prism_gateway.mcp.answers import walks
-from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, one_of
+from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, OneOf
 from prism_gateway.mcp.schema import (
     BOOLEAN,
     INTEGER,
@@ -39,12 +39,8 @@ SymbolName = Annotated[types.SymbolName, Field(min_length=1, description="Sessio
 Depth = Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)]
 Limit = Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)]
 Candidates = Annotated[bool, Field(description="include edges matched by name only")]
-CallDirectionName = Annotated[
-    types.Word, one_of(CallDirection), Field(min_length=1, description="callers or callees")
-]
-Direction = Annotated[
-    types.Word, one_of(DependencyDirection), Field(min_length=1, description="out, in or both")
-]
+CallDirectionName = Annotated[types.Word, OneOf(CallDirection), Field(min_length=1)]
+Direction = Annotated[types.Word, OneOf(DependencyDirection), Field(min_length=1)]
 
 
 class GetCallHierarchy(BudgetedArguments):
@@ -156,8 +152,8 @@ PATHS = array(record(nodes=array(NODE), edges=array(EDGE)))
 TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_call_hierarchy",
-        Toolset.GRAPH,
-        "Return the callers or callees of a symbol as a tree. Reports no callers only if the text confirms it.",
+        Toolset.CODE,
+        "Callers or callees of a symbol as a tree, several levels deep.",
         GetCallHierarchy,
         record(
             roots=array(NODE),
@@ -174,8 +170,8 @@ TOOLS: tuple[AnyTool, ...] = (
     ),
     Tool(
         "get_type_hierarchy",
-        Toolset.GRAPH,
-        "Return all supertypes and subtypes of a type.",
+        Toolset.CODE,
+        "What a type extends, and what implements or extends it, at any distance.",
         GetTypeHierarchy,
         record(
             roots=array(NODE),
@@ -192,7 +188,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_dependencies",
         Toolset.GRAPH,
-        "Return the dependencies and dependents of a file, folder or package, external modules, and import cycles.",
+        "Dependencies and dependents of a file, folder or package, external modules, import cycles.",
         GetDependencies,
         record(
             files=STRINGS,
@@ -210,8 +206,8 @@ TOOLS: tuple[AnyTool, ...] = (
     ),
     Tool(
         "find_path",
-        Toolset.GRAPH,
-        "Find up to 3 shortest paths from one symbol or file to another, over calls or else over other uses.",
+        Toolset.CODE,
+        "How one symbol or file reaches another: up to 3 chains, with the line of each call.",
         FindPath,
         record(
             source=array(NODE),
@@ -226,8 +222,8 @@ TOOLS: tuple[AnyTool, ...] = (
     ),
     Tool(
         "impact_of_change",
-        Toolset.GRAPH,
-        "Return what a change affects: transitive callers, tests, public interface. Give symbol, or a unified diff.",
+        Toolset.CODE,
+        "What a change of a symbol, or a diff, affects: transitive callers, and the tests to run.",
         ImpactOfChange,
         record(
             files=array(record(file_path=STRING, state=STRING, applied=BOOLEAN, detail=STRING)),
