@@ -85,12 +85,18 @@ async def test_every_traversal_names_the_commit_of_the_graph(ask):
     assert {reply.receipt.graph_commit for reply in (callers, callees, types, files, path)} == {"c1"}
 
 
-async def test_no_callers_is_confirmed_by_the_text(ask):
-    reply = await ask(*calls("tax"))
+async def test_callers_are_compared_with_the_text(ask):
+    reply = await ask(*calls("tax", with_text=True))
     assert reply.total == 0
     assert reply.in_text.mentions == 1  # in a string, and called by that
     assert [line.file_path for line in reply.in_text.mention_lines] == ["parcels/plans.py"]
     assert (await ask(*calls("rate"))).in_text is None
+    reply = await ask(*calls("rate", with_text=True))
+    assert [(line.file_path, line.line, line.text) for line in reply.source_lines] == [
+        ("parcels/depot.py", 6, "rate(1)"),
+        ("parcels/depot.py", 9, "self.close()"),
+    ]
+    assert (reply.in_text.resolved, reply.in_text.unexplained) == (2, 0)
 
 
 async def test_an_unknown_symbol_gets_similar_names(ask):
@@ -135,7 +141,7 @@ async def test_without_search_the_answer_marks_the_text_unchecked(town):
     await town.import_(1, FILES)
     async with town.atlas():
         await town.built(1)
-        reply = await town.answer(partial(town.ask, *calls("tax")))
+        reply = await town.answer(partial(town.ask, *calls("tax", with_text=True)))
     assert reply.total == 0
     assert reply.in_text is None
     assert reply.receipt.missing_legs == ("text",)

@@ -44,6 +44,7 @@ SOMETIMES = {
     "component",
     # of traversals: pydantic omits defaults
     "in_text",
+    "stops",
     "note",
     "structural",
     "others",

@@ -17,6 +17,7 @@ from prism_contracts.records import Layer, ModelVersion, Repository
 from prism_contracts.rpc.common import RECEIPT
 from prism_contracts.rpc.files import (
     COVERAGE,
+    LINES,
     LIST_FILES,
     MANIFEST,
     OUTLINE,
@@ -55,6 +56,7 @@ from prism_search.handlers.edit_context import EditContextHandler
 from prism_search.handlers.existing import ExistingHandler
 from prism_search.handlers.files import FileHandlers
 from prism_search.handlers.grep import GrepHandler
+from prism_search.handlers.lines import LinesHandler
 from prism_search.handlers.references import ReferencesHandler
 from prism_search.handlers.repo_context import RepoContextHandler
 from prism_search.handlers.search import SearchHandler
@@ -85,6 +87,7 @@ class SearchApp:
     search: SearchHandler
     grep: GrepHandler
     files: FileHandlers
+    lines: LinesHandler
     symbols: SymbolHandlers
     references: ReferencesHandler
     coverage: CoverageHandlers
@@ -155,6 +158,7 @@ async def build(
             settings=settings,
         ),
         files=FileHandlers(reader, repositories, Commits(bus)),
+        lines=LinesHandler(repositories, listing, texts),
         symbols=SymbolHandlers(reader, repositories, definitions),
         references=ReferencesHandler(repositories, references),
         coverage=CoverageHandlers(reader, repositories, occurrences, embedding.deep_model),
@@ -186,6 +190,7 @@ def register(bus: Bus, app: SearchApp, settings: SearchSettings) -> None:
     bus.serve(SEARCH, app.search.search, deadline_s=settings.search_deadline_s)
     bus.serve(GREP, app.grep.grep, deadline_s=settings.grep_deadline_s + GREP_MARGIN_S)
     bus.serve(READ_FILE, app.files.read_file)
+    bus.serve(LINES, app.lines.lines)
     bus.serve(LIST_FILES, app.files.list_files)
     bus.serve(OUTLINE, app.files.outline)
     bus.serve(RECEIPT, app.files.receipt)

@@ -25,6 +25,7 @@ from prism_contracts.rpc.graph import (
     DiffState,
     FindPathRequest,
     ImpactRequest,
+    StopReason,
     TypeHierarchyRequest,
 )
 
@@ -130,6 +131,30 @@ def test_declarations_in_several_files_are_one_symbol():
 
 
 # Calls
+
+
+@pytest.mark.parametrize(("depth", "expected"), [(1, []), (2, ["f:c"]), (3, [])])
+def test_stop_names_where_a_tree_ends(depth, expected):
+    graph = Sketch().file("f", *"abcd").edge("f:b", "f:a").edge("f:c", "f:b").edge("f:d", "f:c").graph()
+    request = CallHierarchyRequest(tenant="t", symbol="a", depth=depth)
+    stops = call_hierarchy(graph, request, RECEIPT).stops
+    assert [places(stop.nodes) for stop in stops if stop.reason is StopReason.DEPTH] == [expected] * bool(
+        expected
+    )
+
+
+def test_impact_has_every_direct_call_site_and_marks_helpers():
+    sketch = Sketch().file("a", "ship", "load", "run").file("t", "helper", "check", flags="t")
+    for line in (21, 13, 13):
+        sketch.edge("a:load", "a:ship", line=line)
+    sketch.edge("a:run", "a:load", line=24).edge("t:helper", "a:ship").edge("t:check", "t:helper")
+    graph = sketch.graph()
+    resolved_name = one_symbol(graph, "acme/parcels", "ship", "")
+    request = ImpactRequest(tenant="t", symbol="ship", depth=1)
+    reply = impact_of_symbol(graph, no_ranks(graph), resolved_name, request, RECEIPT)
+    assert [(one.node.symbol, one.via.lines) for one in reply.affected] == [("load", (13, 21))]
+    assert [(one.node.symbol, one.reached_by) for one in reply.tests] == [("helper", 1), ("check", 0)]
+    assert [(stop.reason, places(stop.nodes)) for stop in reply.stops] == [(StopReason.DEPTH, ["a:load"])]
 
 
 def test_callers_are_paged():

@@ -172,3 +172,15 @@ def test_pure_importer_is_shown_once_and_not_followed():
 def test_every_kind_of_use_counts(kind):
     graph = Sketch().file("f", "Depot", "use").edge("f:use", "f:Depot", kind).graph()
     assert hanging(graph, "f:Depot") == ["1 f:use"]
+
+
+def test_constructor_affects_who_makes_the_object():
+    sketch = Sketch().file("f", "Depot", "Depot.__init__", "Other", "make", "run")
+    sketch.edge("f:make", "f:Depot").edge("f:run", "f:make").edge("f:Other", "f:Depot", EXTENDS)
+    assert hanging(sketch.graph(), "f:Depot.__init__") == ["1 f:make", "2 f:run"]
+
+
+def test_constructor_on_the_way_leads_to_who_makes_the_object():
+    sketch = Sketch().file("f", "Depot", "Depot.__init__", "make", "rate")
+    graph = sketch.edge("f:Depot.__init__", "f:rate").edge("f:make", "f:Depot").graph()
+    assert hanging(graph, "f:rate") == ["1 f:Depot.__init__", "2 f:make"]

@@ -110,6 +110,24 @@ def test_lines_of_one_caller_share_a_branch():
     assert branch.link.lines == (3, 5, 9, 11, 12, 13)
 
 
+def test_caller_of_a_constructor_is_who_makes_the_object():
+    sketch = Sketch().file("a", "Depot", "Depot.__init__", "rate", "make")
+    graph = sketch.edge("a:Depot.__init__", "a:rate").edge("a:make", "a:Depot").graph()
+    tree = grown(graph, "a:rate", hierarchy.callers(candidates=True), 2)
+    assert drawn(graph, tree) == ["1 a:Depot.__init__", "2 a:make"]
+
+
+def test_tree_names_the_branches_that_it_does_not_expand():
+    sketch = one_file("ba", "cb", "ed").edge("f:d", "f:a", sure=False, strategy=Strategy.NAME)
+    graph = sketch.graph()
+    tree = grown(graph, "f:a", hierarchy.callers(candidates=True), 1)
+    named = [
+        [spelled(graph, tree.branches[one].link.node) for one in found]
+        for found in (tree.too_deep, tree.by_name)
+    ]
+    assert named == [["f:b"], ["f:d"]]
+
+
 def test_class_is_called_through_its_constructor():
     sketch = Sketch().file("a", "Depot", "Depot.__init__", "Depot.ship", "load", "rate", "make", "again")
     sketch.edge("a:make", "a:Depot").edge("a:again", "a:Depot.__init__")

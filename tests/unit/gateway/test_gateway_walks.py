@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
-from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.common import EnclosingSymbol, GraphReceipt
 from prism_contracts.rpc.graph import (
     AffectedNode,
     CallDirection,
@@ -22,11 +22,16 @@ from prism_contracts.rpc.graph import (
     GraphPath,
     ImpactReply,
     PathSearch,
+    SourceLine,
+    StopReason,
     TreeBranch,
     TypeHierarchyReply,
+    WalkStop,
 )
-from prism_contracts.rpc.symbols import Reconciliation
-from prism_gateway.mcp.answers import walks
+from prism_contracts.rpc.symbols import Reconciliation, TextLine
+from prism_gateway.mcp.answers import calls as call_text
+from prism_gateway.mcp.answers import impacts, walks
+from prism_gateway.mcp.answers.graph_parts import unresolved_lines
 
 RECEIPT = GraphReceipt(
     repo="acme/parcels",
@@ -74,23 +79,46 @@ TREE = (
 )
 
 
-def test_a_tree_is_drawn_with_indented_branches() -> None:
-    answer = walks.call_hierarchy(calls(*TREE, total=2, next_cursor="c"), 4_000)
-    assert answer.text.split("\n")[:-2] == [
+LINES = (
+    SourceLine(file_path="van.py", line=33, text="depot.ship(1)"),
+    SourceLine(file_path="van.py", line=41, text="depot.ship(2)"),
+    SourceLine(file_path="main.py", line=5, text="it.ship()"),
+)
+
+
+def test_callers_are_grouped_by_file_with_each_call() -> None:
+    reply = calls(*TREE, total=2, candidates=1, source_lines=LINES, next_cursor="c")
+    answer = call_text.call_hierarchy(reply, 4_000)
+    assert answer.text.split("\n")[:-3] == [
         "callers of depot.py:12 Depot.ship",
-        "  van.py:30 load [calls at 33, 41 and 5 more]",
-        "    depot.py:12 Depot.ship [calls at 13] (recursion)",
+        "van.py",
+        "  load",
+        "    33: depot.ship(1)",
+        "    41: depot.ship(2)",
+        "    … 5 more",
+        "  depot.py",
+        "    Depot.ship [calls at 13] (recursion)",
         "    … and 2 more: ask about load",
-        "? main.py:1 (top level) [calls at 5]",
-        "direct callers: 2, shown 2.",
+        "by name only (?):",
+        "main.py",
+        "? top level 5: it.ship()",
     ]
     assert "graph of bbbbbbbbbb" in answer.text
     assert answer.text.endswith("next_cursor: c")
     assert "truncated" not in answer.structured
 
 
+def test_tests_follow_source_callers() -> None:
+    test = LOAD.model_copy(update={"file_path": "tests/van.py", "test": True})
+    branches = (TreeBranch(node=test, via=edge(3), depth=1), TreeBranch(node=LOAD, via=edge(33), depth=1))
+    lines = call_text.call_hierarchy(calls(*branches), 4_000).text.split("\n")
+    assert lines[1:6] == [
+        "van.py", "  load [calls at 33]", "in tests:", "tests/van.py", "  load [calls at 3]",
+    ]  # fmt: skip
+
+
 def test_cut_branches_are_counted_at_their_parent() -> None:
-    answer = walks.call_hierarchy(calls(*TREE, total=2), 100)
+    answer = call_text.call_hierarchy(calls(*TREE, total=2), 100)
     assert [branch.get("left_out", 0) for branch in answer.structured["branches"]] == [3, 0]
     assert answer.structured["truncated"]
 
@@ -98,12 +126,13 @@ def test_cut_branches_are_counted_at_their_parent() -> None:
 def test_a_node_shows_the_range_of_its_symbol() -> None:
     ranged = LOAD.model_copy(update={"start_line": 28, "end_line": 44})
     branch = TreeBranch(node=ranged, via=edge(33), depth=1)
-    assert "van.py:28-44 load [calls at 33]" in walks.call_hierarchy(calls(branches=(branch,)), 4_000).text
+    text = call_text.call_hierarchy(calls(branches=(branch,), source_lines=LINES), 4_000).text
+    assert "van.py\n  load (28-44) 33: depot.ship(1)" in text
 
 
 def test_branches_fit_into_the_budget_from_the_top() -> None:
-    branches = [TreeBranch(node=LOAD, via=edge(1), depth=1)] * 100
-    few, many = (walks.fit_branches(branches, tokens) for tokens in (200, 2_000))
+    reply = calls(*[TreeBranch(node=LOAD, via=edge(33), depth=1)] * 100, source_lines=LINES)
+    few, many = (call_text.fit_calls(reply, tokens) for tokens in (200, 2_000))
     assert 1 <= few < many < 100
 
 
@@ -112,21 +141,58 @@ def reconciliation(**counts: int) -> Reconciliation:
     return Reconciliation(**(none | counts))
 
 
+BRANCH = TreeBranch(node=LOAD, via=edge(33), depth=1)
+IN_TEST = TextLine(
+    repo="acme/parcels", file_path="tests/van.py", line=7, text="assert ship", test=True,
+    enclosing=EnclosingSymbol(name="check", start_line=5, end_line=9),
+)  # fmt: skip
+IN_SOURCE = IN_TEST.model_copy(update={"file_path": "van.py", "test": False})
+
+
 @pytest.mark.parametrize(
-    ("in_text", "expected"),
+    ("branches", "fields", "expected"),
     [
-        (reconciliation(text_lines=1), "The text confirms it"),
-        (reconciliation(text_lines=3, unexplained=2), "The text does not confirm it"),
-        (reconciliation(candidates=1), "The text does not confirm it"),
-        (reconciliation(text_lines=2, mentions=2), "No code uses it. 2 lines in comments or strings"),
-        (reconciliation(files_left_out=1), "The text does not confirm it"),
-        (None, "Not checked against the text"),
+        ((), {"in_text": reconciliation()}, "Complete: no direct caller; no line of code contains ship."),
+        (
+            (BRANCH,),
+            {"in_text": reconciliation(text_lines=3, files=2, mentions=1)},
+            "Complete: 1 direct caller; 3 lines of code in 2 files contain ship (1 in comments or strings).",
+        ),
+        (
+            (BRANCH,),
+            {"in_text": reconciliation(text_lines=3, unexplained=2)},
+            "Not complete: 2 lines of code",
+        ),
+        ((BRANCH,), {"in_text": reconciliation(candidates=1)}, "Not complete: 1 use other than calls"),
+        ((), {"in_text": reconciliation(files_left_out=1)}, "Not complete: 1 file that may contain the name"),
+        ((), {}, "Not complete: it was not compared with the text. No direct caller."),
+        ((BRANCH,), {"total": 9, "in_text": reconciliation()}, "Not complete: 8 of the 9 callers are on"),
+        ((BRANCH,), {"candidates": 1, "in_text": reconciliation()}, "Not complete: 1 of the 1 callers match"),
     ],
 )
-def test_no_callers_is_claimed_only_if_the_text_agrees(in_text, expected) -> None:
-    answer = walks.call_hierarchy(calls(in_text=in_text, other_uses={EdgeKind.IMPORTS: 3}), 4_000)
-    assert f"\n{expected}" in answer.text
+def test_callers_are_complete_only_if_the_text_agrees(branches, fields, expected) -> None:
+    answer = call_text.call_hierarchy(calls(*branches, other_uses={EdgeKind.IMPORTS: 3}, **fields), 4_000)
+    assert answer.text.split("\n")[-2].startswith(expected)
     assert "Other uses: imports 3" in answer.text
+
+
+def test_unresolved_lines_are_listed_with_tests_apart() -> None:
+    found = reconciliation(unexplained=9)
+    found = found.model_copy(update={"unexplained_lines": (IN_SOURCE, IN_TEST)})
+    assert list(unresolved_lines(found)) == [
+        "code that contains the name and was not resolved (9, the first 2):",
+        "van.py",
+        "  check (5-9) 7: assert ship",
+        "in tests:",
+        "tests/van.py",
+        "  check (5-9) 7: assert ship",
+    ]
+
+
+def test_a_stop_makes_callees_incomplete() -> None:
+    stop = WalkStop(reason=StopReason.DEPTH, count=4, nodes=(LOAD,))
+    text = call_text.call_hierarchy(calls(BRANCH, direction=CallDirection.CALLEES, stops=(stop,)), 4_000).text
+    assert "\nNot complete: 4 symbols at the last level go on (load …): raise depth;" in text
 
 
 def test_paths_list_edges_and_misses_what_was_searched() -> None:
@@ -154,7 +220,7 @@ def test_types_state_what_the_graph_cannot_know() -> None:
     )
     text = walks.type_hierarchy(reply, 4_000).text
     assert "supertypes: none in the graph; find_references searches the text." in text
-    assert "    overriding: Depot.ship:12" in text
+    assert "    overriding: Depot.ship" in text
     assert "Types here need no names. 9:\n? main.py:1 (top level)" in text
 
 
@@ -207,14 +273,52 @@ def test_impact_lists_files_symbols_and_tests() -> None:
         by_file={"van.py": 5},
         receipt=RECEIPT,
     )
-    assert walks.impact(reply, 4_000).text.split("\n")[:-1] == [
+    assert impacts.impact(reply, 4_000).text.split("\n")[:-1] == [
         "depot.py: does_not_apply (line 3 differs)",
+        "source files affected: van.py 5",
         "changed (1):",
         "  depot.py:12 Depot.ship public signature, used by 1",
-        "affected within 3 uses (5):",
-        "? 1 van.py:30 load [calls at 33] Depot.ship",
-        "tests within 6 uses: none in the graph; find_references searches the text.",
-        "2 affected over resolved edges, 3 over candidates (?).",
-        "most affected: van.py 5",
+        "uses it directly, by name only (?):",
+        "  van.py",
+        "    load [calls at 33]",
+        (
+            "Not complete: 3 of the 5 affected match by name only (?); 4 of 5 are on other pages."
+            " 5 affected and 0 tests in the graph."
+        ),
     ]
-    assert walks.fit_impact(reply, 4_000) == 1
+    assert impacts.fit_impact(reply, 4_000) == 1
+
+
+def test_impact_shows_call_sites_and_tests_by_file() -> None:
+    direct = AffectedNode(node=LOAD, distance=1, status=EdgeStatus.RESOLVED, via=edge(33, 41), uses=SHIP)
+    further = AffectedNode(node=TOP, distance=2, status=EdgeStatus.RESOLVED, via=edge(5), uses=LOAD)
+    test = GraphNode(file_path="t.py", line=4, start_line=4, end_line=6, symbol="Tests.check", test=True)
+    helper = AffectedNode(
+        node=test, distance=1, status=EdgeStatus.RESOLVED, via=edge(5), uses=SHIP, reached_by=2
+    )
+    reply = ImpactReply(
+        changed=(ChangedSymbol(node=SHIP, exported=False, signature=True, used_by=2),),
+        total_changed=1,
+        affected=(direct, further),
+        total_affected=2,
+        resolved_affected=2,
+        tests=(helper, helper.model_copy(update={"reached_by": 0})),
+        total_tests=2,
+        depth=3,
+        test_depth=6,
+        in_text=reconciliation(text_lines=4, files=3),
+        source_lines=LINES,
+        receipt=RECEIPT,
+    )
+    assert impacts.impact(reply, 4_000).text.split("\n")[2:-1] == [
+        "uses it directly:",
+        "  van.py",
+        "    load",
+        "      33: depot.ship(1)",
+        "      41: depot.ship(2)",
+        "further away, within 3 uses:",
+        "  2 main.py: top level through load",
+        "tests within 6 uses (2):",
+        "  1 t.py: check 4-6 (helper of 2); check 4-6",
+        "Complete: 2 affected and 2 tests in the graph; 4 lines of code in 3 files contain ship.",
+    ]

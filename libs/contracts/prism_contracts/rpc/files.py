@@ -24,11 +24,13 @@ from prism_contracts.types import (
     PointId,
     RepoKey,
     RepoKeyOrNone,
+    ShortText,
     TenantId,
 )
 
 LIST_LIMIT_MAX = 5_000
 READ_LINES_MAX = 5_000
+RANGES_MAX = 2_000
 
 
 class ReadFileRequest(ScopedRequest):
@@ -53,6 +55,27 @@ class ReadFileReply(Message):
     truncated: bool = False
     note: str = ""  # which of the requested lines the file does not have
     receipt: Receipt
+
+
+class FileRange(Message):
+    """Lines of one version of a file; of the indexed one if `generation` is empty."""
+
+    file_path: FilePath
+    start_line: Line
+    end_line: Line
+    generation: ShortText = ""
+
+
+class LinesRequest(ScopedRequest):
+    """Returns lines of several files."""
+
+    ranges: Annotated[tuple[FileRange, ...], Field(max_length=RANGES_MAX)]
+
+
+class LinesReply(Message):
+    """One text per range; None if the index does not have that version."""
+
+    texts: tuple[str | None, ...]
 
 
 class ListFilesRequest(ScopedRequest):
@@ -217,6 +240,7 @@ class PointCountsReply(Message):
 
 
 READ_FILE = Rpc("search.read_file", ReadFileRequest, ReadFileReply)
+LINES = Rpc("search.lines", LinesRequest, LinesReply)
 LIST_FILES = Rpc("search.list_files", ListFilesRequest, ListFilesReply)
 OUTLINE = Rpc("search.outline", OutlineRequest, OutlineReply)
 COVERAGE = Rpc("search.coverage", CoverageRequest, CoverageReply)

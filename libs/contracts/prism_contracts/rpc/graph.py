@@ -53,6 +53,34 @@ class GraphEdge(Message):
     strategy: Strategy
     lines: tuple[int, ...]  # the first lines, in the file of the using node
     total_lines: int = 1
+    file_path: str = ""  # of the lines, in a tree where it differs from the file of the branch
+
+
+class SourceLine(Message):
+    """The text of a line that an edge refers to, without indentation."""
+
+    file_path: str
+    line: int
+    text: str
+
+
+class StopReason(StrEnum):
+    """Why a walk did not go further."""
+
+    DEPTH = "depth"  # the requested depth
+    WIDTH = "width"  # the limit of neighbors per node
+    NAME = "name"  # the edge fits by name only, and several definitions have that name
+    VALUE = "value"  # a call of a stored value, or on an unknown receiver
+    OUTSIDE = "outside"  # a call of something that the repository does not define
+
+
+class WalkStop(Message):
+    """Places at which a walk stopped for one reason. `nodes` are the first of them, each with its line."""
+
+    reason: StopReason
+    count: int
+    nodes: tuple[GraphNode, ...] = ()
+    lines: tuple[SourceLine, ...] = ()
 
 
 class SymbolWalkRequest(ScopedRequest):
@@ -64,6 +92,8 @@ class SymbolWalkRequest(ScopedRequest):
     symbol: SymbolName
     path: FilePath = ""
     include_candidates: bool = True
+    # Add the lines of the calls, and compare the answer with the text.
+    with_text: bool = False
 
 
 class CallDirection(StrEnum):
@@ -101,10 +131,7 @@ class CallHierarchyRequest(SymbolWalkRequest):
 
 
 class CallHierarchyReply(Message):
-    """A tree, level by level.
-
-    Without branches, `in_text` shows where the text contains the name, to rule out a false zero.
-    """
+    """A tree, level by level. `in_text` compares the callers with the text, if requested."""
 
     roots: tuple[GraphNode, ...]  # definitions of the symbol
     others: tuple[GraphNode, ...] = ()  # other definitions that the name matches
@@ -112,6 +139,9 @@ class CallHierarchyReply(Message):
     direction: CallDirection
     branches: tuple[TreeBranch, ...]
     total: int  # direct children of the root
+    candidates: int = 0  # those of them that only the name supports
+    stops: tuple[WalkStop, ...] = ()
+    source_lines: tuple[SourceLine, ...] = ()
     # Other uses of the symbol: as a type or value, imported, inherited from.
     other_uses: dict[EdgeKind, int] = {}
     in_text: Reconciliation | None = None
@@ -254,6 +284,7 @@ class ImpactRequest(ScopedRequest):
     diff: Diff = ""
     depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 3
     include_candidates: bool = True
+    with_text: bool = False  # as in `SymbolWalkRequest`
     limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50
     cursor: Cursor = ""
 
@@ -292,6 +323,7 @@ class AffectedNode(Message):
     """A dependent of a change.
 
     `status` is the least certain on the way; `via` is the last edge, to `uses`.
+    `reached_by` counts the affected nodes of tests that use a node of a test: it is a helper of them.
     """
 
     node: GraphNode
@@ -299,6 +331,7 @@ class AffectedNode(Message):
     status: EdgeStatus
     via: GraphEdge
     uses: GraphNode
+    reached_by: int = 0
 
 
 class ImpactReply(Message):
@@ -317,6 +350,9 @@ class ImpactReply(Message):
     total_tests: int
     test_depth: int  # the same for tests
     by_file: dict[str, int] = {}  # the files with the most dependents
+    in_text: Reconciliation | None = None
+    stops: tuple[WalkStop, ...] = ()
+    source_lines: tuple[SourceLine, ...] = ()
     next_cursor: str = ""
     receipt: GraphReceipt
 

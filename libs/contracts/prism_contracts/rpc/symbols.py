@@ -130,6 +130,7 @@ class TextLine(Message):
     line: int
     text: str
     enclosing: EnclosingSymbol | None = None
+    test: bool = False  # in a test file, as far as the answering service knows
 
 
 class Reconciliation(Message):

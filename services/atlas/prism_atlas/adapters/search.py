@@ -1,8 +1,10 @@
 """What search knows and the graph does not: file texts and similar names. Raises only PrismError."""
 
+from collections.abc import Sequence
+
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import ScopedRequest
-from prism_contracts.rpc.files import READ_FILE, ReadFileRequest
+from prism_contracts.rpc.files import LINES, READ_FILE, FileRange, LinesRequest, ReadFileRequest
 from prism_contracts.rpc.symbols import (
     DEFINITIONS,
     REFERENCES,
@@ -34,6 +36,11 @@ class SearchClient:
         query = ReferencesRequest(**_scope(request), symbols=(symbol,), path=path, limit=1)
         reply = await self._bus.ask(REFERENCES, query, timeout_s=TIMEOUT_S)
         return reply.answers[0].reconciliation
+
+    async def texts(self, request: ScopedRequest, ranges: Sequence[FileRange]) -> Sequence[str | None]:
+        """Returns the text of each range; None where the index has another version of the file."""
+        query = LinesRequest(**_scope(request), ranges=tuple(ranges))
+        return (await self._bus.ask(LINES, query, timeout_s=TIMEOUT_S)).texts
 
     async def lines(self, request: ScopedRequest, path: str) -> list[str]:
         """Returns all lines of a file as indexed; an empty list if the file no longer exists."""

@@ -4,21 +4,22 @@ Breadth first and bounded: each node is expanded once. The most certain children
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
+from prism_atlas.core.graph import EDGE_STATUSES, NONE, SYMBOL_KINDS, Graph, Mask, Numbers
 from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.traversal import BY_NAME, TraversalStep, follow, step, within
-from prism_contracts.code import TYPE_KINDS, EdgeKind, Flag, SymbolKind
+from prism_contracts.code import TYPE_KINDS, EdgeKind, EdgeStatus, Flag, SymbolKind
 
 # For a whole tree, at any depth.
 BRANCHES_MAX = 400
 
 IS_TYPE = np.isin(SYMBOL_KINDS, list(TYPE_KINDS))
 CONSTRUCTOR = SYMBOL_KINDS.index(SymbolKind.CONSTRUCTOR)
+CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 
 
 class Expansion(NamedTuple):
@@ -54,15 +55,17 @@ class Tree:
     """A root's descendants. A branch comes after its parent."""
 
     total: int  # children of the root, shown or not
+    candidates: int  # those of them that no resolved edge reaches
     branches: list[Branch] = field(default_factory=list)
+    # Branches that were not expanded although they have children: too deep, or matched by name only.
+    too_deep: list[int] = field(default_factory=list)
+    by_name: list[int] = field(default_factory=list)
 
 
 def callers(*, candidates: bool) -> Expansion:
     """Expands to the callers of a symbol, and to the callers of what it overrides."""
     calls = _steps([EdgeKind.CALLS], candidates=candidates, forward=False)
-    return Expansion(
-        (calls, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), with_constructors
-    )
+    return Expansion((calls, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), called_nodes)
 
 
 def callees(*, candidates: bool) -> Expansion:
@@ -91,7 +94,7 @@ def grow(
     `width` bounds the children of each node; the root's children are shown from the one at `start` on.
     """
     below = _Children(graph, roots, expansion.steps)
-    tree = Tree(len(below))
+    tree = Tree(len(below), below.candidates)
     _add(tree, below.shown(start, width), NONE, 1)
     expanded = dict.fromkeys(roots.tolist(), NONE)
     # The list grows while it is read.
@@ -100,13 +103,21 @@ def grow(
         if node in expanded:
             branch.same = expanded[node]
             branch.recursive = branch.same == NONE or branch.same in _above(tree, position)
-        elif branch.depth < depth_max and _leads_on(graph, branch.link.edge):
+        elif not _leads_on(graph, branch.link.edge):
+            tree.by_name.append(position)
+        elif branch.depth >= depth_max:
+            tree.too_deep.append(position)
+        else:
             expanded[node] = position
             below = _Children(graph, expansion.origins(graph, node), expansion.steps)
             room = min(width, BRANCHES_MAX - len(tree.branches))
             branch.left_out = max(0, len(below) - room)
             _add(tree, below.shown(0, room), position, branch.depth + 1)
-    return tree
+    return replace(
+        tree,
+        by_name=_with_children(graph, tree, tree.by_name, expansion.steps),
+        too_deep=_with_children(graph, tree, tree.too_deep, expansion.steps),
+    )
 
 
 def only_itself(_: Graph, node: int) -> Numbers:
@@ -117,6 +128,20 @@ def only_itself(_: Graph, node: int) -> Numbers:
 def with_constructors(graph: Graph, node: int) -> Numbers:
     """Returns a type with its constructors: callers create objects by calling either."""
     return np.append(np.int32(node), _constructors(graph, node))
+
+
+def called_nodes(graph: Graph, node: int) -> Numbers:
+    """Returns what callers name to run a node: a type and its constructors are called by either."""
+    return np.append(with_constructors(graph, node), constructed(graph, np.array([node], np.int32)))
+
+
+def constructed(graph: Graph, nodes: Numbers) -> Numbers:
+    """Returns the types of those nodes that are constructors."""
+    symbols = graph.symbols
+    members = nodes[nodes < len(symbols)]
+    parents = symbols.parent[members]
+    members, parents = members[parents != NONE], parents[parents != NONE]
+    return np.unique(parents[_makes(graph, members) & IS_TYPE[symbols.kind[parents]]])
 
 
 def executed_nodes(graph: Graph, node: int) -> Numbers:
@@ -136,11 +161,27 @@ def _steps(kinds: Iterable[EdgeKind], *, candidates: bool, forward: bool) -> Tra
 def _constructors(graph: Graph, node: int) -> Numbers:
     if graph.is_file(node) or not IS_TYPE[graph.symbols.kind[node]]:
         return np.array([], np.int32)
-    symbols = graph.symbols
-    names = [graph.strings.find(name) for name in CONSTRUCTOR_NAMES]
     inside = np.asarray(graph.symbols_of(graph.file_of(node)), np.int32)
-    makes = (symbols.kind[inside] == CONSTRUCTOR) | np.isin(symbols.name[inside], names)
-    return np.compress((symbols.parent[inside] == node) & makes, inside)
+    return np.compress((graph.symbols.parent[inside] == node) & _makes(graph, inside), inside)
+
+
+def _makes(graph: Graph, members: Numbers) -> Mask:
+    """Returns by member whether it is named as a constructor, or is one."""
+    names = [graph.strings.find(name) for name in CONSTRUCTOR_NAMES]
+    is_constructor: Mask = graph.symbols.kind[members] == CONSTRUCTOR
+    return is_constructor | np.isin(graph.symbols.name[members], names)
+
+
+def _with_children(
+    graph: Graph, tree: Tree, positions: Sequence[int], steps: Sequence[TraversalStep]
+) -> list[int]:
+    """Returns the branches whose nodes have edges to follow."""
+    nodes = np.array([tree.branches[position].link.node for position in positions], np.int32)
+    going_on: set[int] = set()
+    for one in steps:
+        edges, _ = follow(graph, nodes, [one])
+        going_on.update((graph.edges.source if one.forward else graph.edges.target)[edges].tolist())
+    return [position for position in positions if tree.branches[position].link.node in going_on]
 
 
 def _add(tree: Tree, links: Iterable[MergedEdge], parent: int, depth: int) -> None:
@@ -173,6 +214,7 @@ class _Children:
         best = self._edges[self._starts]
         in_test = graph.flagged(Flag.TEST)[graph.files_of(self._nodes)]
         self._order = np.lexsort((best, in_test, graph.edges.status[best]))
+        self.candidates = int((graph.edges.status[best] == CANDIDATE).sum())
 
     def __len__(self) -> int:
         return len(self._nodes)

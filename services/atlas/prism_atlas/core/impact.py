@@ -4,6 +4,7 @@ changed lines of a diff ▶ the symbols that contain them ▶ their users, and t
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from prism_atlas.core.diffs import HunkSide
 from prism_atlas.core.graph import EDGE_STATUSES, NONE, Graph, Numbers
-from prism_atlas.core.traversal import TraversalStep, follow, nodes_of, step, traverse
+from prism_atlas.core.hierarchy import constructed
+from prism_atlas.core.traversal import Neighbors, TraversalStep, follow, nodes_of, step, traverse
 from prism_contracts.code import EdgeKind, EdgeStatus, Flag
 
 RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
@@ -67,8 +69,16 @@ def affected(
     connects, and importers without a known use.
     """
     depth = test_depth(depth_max)
-    sure = traverse(graph, changed, _users(candidates=False), depth)
-    every = traverse(graph, changed, _users(candidates=True), depth) if candidates else sure
+    sure, every = (
+        traverse(
+            graph,
+            changed,
+            _users(candidates=unsure),
+            depth,
+            partial(users_of_objects, graph, candidates=unsure),
+        )
+        for unsure in (False, candidates)
+    )
     resolved = sure.distance != NONE
     distance = np.where(resolved, sure.distance, every.distance)
     edge = np.where(resolved, sure.edge, every.edge)
@@ -78,6 +88,12 @@ def affected(
     found = Affected(nodes, distance[nodes], edge[nodes], resolved[nodes], in_test)
     found = found.at((found.distance <= depth_max) | in_test)
     return found.at(np.lexsort((found.nodes, -rank[found.nodes], ~found.resolved, found.distance)))
+
+
+def users_of_objects(graph: Graph, nodes: Numbers, *, candidates: bool) -> Neighbors:
+    """Returns who makes an object, for the constructors among the nodes."""
+    calling = step([EdgeKind.CALLS], forward=False, candidate_cost=int(candidates))
+    return follow(graph, constructed(graph, nodes), [calling._replace(by_name=False)])
 
 
 def test_depth(depth_max: int) -> int:

@@ -1,6 +1,7 @@
 """Renders nodes and edges for replies."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,7 +9,14 @@ from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, STRATEGIES, SYMBOL
 from prism_contracts.code import Flag
 from prism_contracts.rpc.graph import GraphEdge, GraphNode
 
-LINES_SHOWN_MAX = 5
+LINES_SHOWN_MAX = 12
+
+
+class UsingLine(NamedTuple):
+    """A line that an edge refers to."""
+
+    path: str
+    number: int
 
 
 def render_node(graph: Graph, node: int) -> GraphNode:

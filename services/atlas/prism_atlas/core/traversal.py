@@ -1,6 +1,6 @@
 """Traversal of the graph, many nodes at a time. Visits only what it reaches."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,14 +57,26 @@ def follow(graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> Neig
     )
 
 
-def traverse(graph: Graph, starts: Numbers, steps: Sequence[TraversalStep], depth_max: int) -> Traversal:
-    """Breadth-first search. Among edges of equal distance, resolved ones win, then the first."""
+def traverse(
+    graph: Graph,
+    starts: Numbers,
+    steps: Sequence[TraversalStep],
+    depth_max: int,
+    also: Callable[[Numbers], Neighbors] | None = None,
+) -> Traversal:
+    """Breadth-first search. Among edges of equal distance, resolved ones win, then the first.
+
+    `also` returns further neighbors of nodes, beside those that the steps reach.
+    """
     distance = np.full(graph.nodes, NONE, np.int32)
     came_by = np.full(graph.nodes, NONE, np.int32)
     distance[starts] = 0
     frontier = np.unique(starts)
     for depth in range(1, depth_max + 1):
         edges, nodes = follow(graph, frontier, steps)
+        if also is not None:
+            more = also(frontier)
+            edges, nodes = np.append(edges, more.edges), np.append(nodes, more.nodes)
         fresh = distance[nodes] == NONE
         edges, nodes = edges[fresh], nodes[fresh]
         if not nodes.size:

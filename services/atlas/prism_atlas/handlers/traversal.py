@@ -44,13 +44,23 @@ class TraversalHandlers:
         self._diffs = diffs
 
     async def call_hierarchy(self, request: CallHierarchyRequest) -> CallHierarchyReply:
-        """Returns a tree of calls. If it has no callers, search checks the text for the name."""
+        """Returns a tree of calls. If requested, adds their lines and compares callers with the text."""
         served = await self._served.get(request)
         graph = served.snapshot.graph
         reply = await self._answer(request, lambda: calls.call_hierarchy(graph, request, served.receipt))
-        if reply.total or request.direction is not CallDirection.CALLERS or not reply.roots[0].symbol:
+        if not request.with_text:
             return reply
-        return await self._text.with_text(request, reply)
+        upwards = request.direction is CallDirection.CALLERS
+        found = await self._text.find(
+            request, graph, reply.roots[0] if upwards else None, calls.lines_of(reply)
+        )
+        return reply.model_copy(
+            update={
+                "in_text": found.in_text,
+                "source_lines": found.source_lines,
+                "receipt": found.receipt(reply.receipt),
+            }
+        )
 
     async def type_hierarchy(self, request: TypeHierarchyRequest) -> TypeHierarchyReply:
         """Returns the supertypes and subtypes of a type."""
@@ -90,7 +100,17 @@ class TraversalHandlers:
             resolved_name = one_symbol(graph, served.repo, request.symbol, request.path)
             return impacts.impact_of_symbol(graph, rank, resolved_name, request, served.receipt)
 
-        return await self._answer(request, answer)
+        reply = await self._answer(request, answer)
+        if not request.with_text:
+            return reply
+        found = await self._text.find(request, graph, reply.changed[0].node, impacts.lines_of(reply))
+        return reply.model_copy(
+            update={
+                "in_text": found.in_text,
+                "source_lines": found.source_lines,
+                "receipt": found.receipt(reply.receipt),
+            }
+        )
 
     async def _answer(self, request: ScopedRequest, answer: Callable[[], Reply]) -> Reply:
         """Run `answer` on a thread. If a symbol is missing, the error says what search knows of its name."""

@@ -1,12 +1,34 @@
 """What only search knows about a name that the graph lacks: definitions in the index, lines in the text."""
 
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
 from prism_atlas.adapters.search import SearchClient
+from prism_atlas.core.graph import NONE, Graph
+from prism_atlas.core.rendering import UsingLine
+from prism_contracts.code import Flag
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.common import ScopedRequest
-from prism_contracts.rpc.graph import CallHierarchyReply, CallHierarchyRequest
+from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
+from prism_contracts.rpc.files import RANGES_MAX, FileRange
+from prism_contracts.rpc.graph import GraphNode, SourceLine
+from prism_contracts.rpc.symbols import Reconciliation
 
 # Listed among a receipt's missing legs when search could not check the answer against the text.
 TEXT = "text"
+
+
+class TextFindings(NamedTuple):
+    """What the text adds to an answer of the graph."""
+
+    source_lines: tuple[SourceLine, ...]
+    in_text: Reconciliation | None
+    missing: bool  # search did not answer
+
+    def receipt(self, receipt: GraphReceipt) -> GraphReceipt:
+        """Returns the receipt, which lists the text as missing if it is."""
+        legs = (*receipt.missing_legs, TEXT) if self.missing else receipt.missing_legs
+        return receipt.model_copy(update={"missing_legs": legs})
 
 
 class TextChecks:
@@ -15,15 +37,62 @@ class TextChecks:
     def __init__(self, search: SearchClient) -> None:
         self._search = search
 
-    async def with_text(self, request: CallHierarchyRequest, reply: CallHierarchyReply) -> CallHierarchyReply:
-        """Adds where the text mentions the root. If search fails, the receipt lists the text as missing."""
-        root = reply.roots[0]
-        try:
-            in_text = await self._search.in_text(request, root.symbol, root.file_path)
-        except PrismError:
-            receipt = reply.receipt.model_copy(update={"missing_legs": (*reply.receipt.missing_legs, TEXT)})
-            return reply.model_copy(update={"receipt": receipt})
-        return reply.model_copy(update={"in_text": in_text})
+    async def find(
+        self, request: ScopedRequest, graph: Graph, root: GraphNode | None, lines: Iterable[UsingLine]
+    ) -> TextFindings:
+        """Returns the texts of some lines, and where else the text contains the name of the root.
+
+        Without a named root only the lines are read. If search fails, `missing` is true.
+        """
+        checked = root if root and root.symbol else None
+        found = await asyncio.gather(
+            self._source_lines(request, graph, sorted(set(lines))),
+            self._in_text(request, graph, checked),
+            return_exceptions=True,
+        )
+        texts, in_text = found
+        for one in found:
+            if isinstance(one, BaseException) and not isinstance(one, PrismError):
+                raise one
+        return TextFindings(
+            () if isinstance(texts, BaseException) else texts,
+            None if isinstance(in_text, BaseException) else in_text,
+            missing=any(isinstance(one, BaseException) for one in found),
+        )
+
+    async def _source_lines(
+        self, request: ScopedRequest, graph: Graph, lines: Sequence[UsingLine]
+    ) -> tuple[SourceLine, ...]:
+        lines = lines[:RANGES_MAX]
+        ranges = [
+            FileRange(
+                file_path=line.path,
+                start_line=line.number,
+                end_line=line.number,
+                generation=graph.strings[graph.files.generation[graph.find_file(line.path)]],
+            )
+            for line in lines
+        ]
+        texts = await self._search.texts(request, ranges) if ranges else ()
+        return tuple(
+            SourceLine(file_path=line.path, line=line.number, text=text.strip())
+            for line, text in zip(lines, texts, strict=True)
+            if text is not None
+        )
+
+    async def _in_text(
+        self, request: ScopedRequest, graph: Graph, root: GraphNode | None
+    ) -> Reconciliation | None:
+        if root is None:
+            return None
+        found = await self._search.in_text(request, root.symbol, root.file_path)
+        if found is None:
+            return None
+        lines = [
+            line.model_copy(update={"test": _is_test(graph, line.file_path)})
+            for line in found.unexplained_lines
+        ]
+        return found.model_copy(update={"unexplained_lines": tuple(lines)})
 
     async def not_found(self, request: ScopedRequest, symbol: str) -> PrismError:
         """Returns the error for a symbol that the graph lacks, with what the index knows of its name."""
@@ -45,3 +114,8 @@ class TextChecks:
             suggestions=list(known.suggestions),
             unparsed=list(known.unparsed),
         )
+
+
+def _is_test(graph: Graph, path: str) -> bool:
+    file = graph.find_file(path)
+    return file != NONE and Flag.TEST in graph.strings[graph.files.flags[file]]

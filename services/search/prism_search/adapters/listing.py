@@ -55,6 +55,11 @@ class Files(ABC):
         return frozenset(point.id for point in self.points)
 
     @cached_property
+    def by_path(self) -> Mapping[str, StoredPoint]:
+        """The files of one repository by path."""
+        return {point.text("path"): point for point in self.points}
+
+    @cached_property
     def _by_key(self) -> Mapping[str, Sequence[StoredPoint]]:
         found: dict[str, list[StoredPoint]] = {}
         for point in self.points:

@@ -1,12 +1,21 @@
 """Callers and callees of a symbol."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from prism_atlas.core import hierarchy
-from prism_atlas.core.answering.common import next_page, one_symbol, page_start, render_tree, union
+from prism_atlas.core.answering.common import (
+    next_page,
+    one_symbol,
+    page_start,
+    render_tree,
+    tree_stops,
+    union,
+)
 from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
-from prism_atlas.core.hierarchy import with_constructors
-from prism_atlas.core.rendering import render_nodes
+from prism_atlas.core.hierarchy import called_nodes
+from prism_atlas.core.rendering import UsingLine, render_nodes
 from prism_atlas.core.traversal import follow, step, within
 from prism_contracts.code import EdgeKind
 from prism_contracts.rpc.common import GraphReceipt
@@ -20,7 +29,7 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
     resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path)
     upwards = request.direction is CallDirection.CALLERS
     expansion = (hierarchy.callers if upwards else hierarchy.callees)(candidates=request.include_candidates)
-    origins = with_constructors if upwards else within
+    origins = called_nodes if upwards else within
     roots = union([origins(graph, int(node)) for node in resolved_name.nodes])
     start = page_start(request, request.cursor)
     tree = hierarchy.grow(graph, roots, expansion, request.depth, width=request.limit, start=start)
@@ -31,10 +40,20 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
         direction=request.direction,
         branches=render_tree(graph, tree),
         total=tree.total,
+        candidates=tree.candidates,
+        stops=tree_stops(graph, tree, request.depth),
         other_uses=_other_uses(graph, resolved_name.nodes, candidates=request.include_candidates),
         next_cursor=next_page(request, start + request.limit, tree.total),
         receipt=receipt,
     )
+
+
+def lines_of(reply: CallHierarchyReply) -> Iterator[UsingLine]:
+    """Returns the lines of all calls in a tree."""
+    for branch in reply.branches:
+        if branch.via.edge is EdgeKind.CALLS:
+            path = branch.via.file_path or branch.node.file_path
+            yield from (UsingLine(path, line) for line in branch.via.lines)
 
 
 def _other_uses(graph: Graph, nodes: Numbers, *, candidates: bool) -> dict[EdgeKind, int]:

@@ -10,10 +10,11 @@ from prism_atlas.core.lookup import ResolvedName, find_files, find_symbol
 from prism_atlas.core.rendering import render_edge, render_node, render_nodes
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.graph import TreeBranch
+from prism_contracts.rpc.graph import StopReason, TreeBranch, WalkStop
 from prism_runtime.cursors import read_cursor, write_cursor
 
 OTHERS_SHOWN_MAX = 20
+STOPS_SHOWN_MAX = 10
 
 
 def one_symbol(graph: Graph, repo: str, name: str, path: str, preferred: Mask | None = None) -> ResolvedName:
@@ -71,9 +72,27 @@ def render_tree(graph: Graph, tree: Tree) -> tuple[TreeBranch, ...]:
     return tuple(_render_branch(graph, branch) for branch in tree.branches)
 
 
+def tree_stops(graph: Graph, tree: Tree, depth: int) -> tuple[WalkStop, ...]:
+    """Returns where a tree ends although the graph goes on. One level is all that depth 1 is for."""
+    if depth == 1:
+        return ()
+    left_out = sum(branch.left_out for branch in tree.branches)
+    stops = [
+        _stop(graph, tree, StopReason.NAME, tree.by_name),
+        _stop(graph, tree, StopReason.DEPTH, tree.too_deep),
+        WalkStop(reason=StopReason.WIDTH, count=left_out),
+    ]
+    return tuple(stop for stop in stops if stop.count)
+
+
 def union(parts: list[Numbers]) -> Numbers:
     """Returns the distinct nodes of several sets."""
     return np.unique(np.concatenate(parts))
+
+
+def _stop(graph: Graph, tree: Tree, reason: StopReason, positions: list[int]) -> WalkStop:
+    nodes = dict.fromkeys(tree.branches[position].link.node for position in positions)
+    return WalkStop(reason=reason, count=len(nodes), nodes=render_nodes(graph, list(nodes)[:STOPS_SHOWN_MAX]))
 
 
 def _page_key(request: Message) -> str:
@@ -81,9 +100,12 @@ def _page_key(request: Message) -> str:
 
 
 def _render_branch(graph: Graph, branch: Branch) -> TreeBranch:
+    node, edge, lines = branch.link
+    source = graph.file_of(int(graph.edges.source[edge]))
+    elsewhere = "" if source == graph.file_of(node) else graph.path(source)
     return TreeBranch(
-        node=render_node(graph, branch.link.node),
-        via=render_edge(graph, branch.link.edge, branch.link.lines),
+        node=render_node(graph, node),
+        via=render_edge(graph, edge, lines).model_copy(update={"file_path": elsewhere}),
         parent=branch.parent,
         depth=branch.depth,
         same_as=branch.same,

@@ -1,13 +1,14 @@
 """The dependents of a change."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from prism_atlas.core.answering.common import next_page, page_start
+from prism_atlas.core.answering.common import STOPS_SHOWN_MAX, next_page, page_start
 from prism_atlas.core.diffs import FileDiff, applies_to
 from prism_atlas.core.graph import NONE, Graph, Numbers
+from prism_atlas.core.hierarchy import constructed
 from prism_atlas.core.impact import (
     USES,
     Affected,
@@ -18,17 +19,20 @@ from prism_atlas.core.impact import (
     touched_symbols,
 )
 from prism_atlas.core.lookup import ResolvedName
-from prism_atlas.core.rendering import render_edge, render_node, render_nodes
-from prism_atlas.core.traversal import follow, nodes_of, other_end, step, within
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_atlas.core.rendering import UsingLine, render_edge, render_node, render_nodes
+from prism_atlas.core.traversal import BY_NAME, follow, nodes_of, other_end, step, within
+from prism_contracts.code import EdgeKind, EdgeStatus, Flag
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import (
     AffectedNode,
     ChangedSymbol,
     DiffFile,
     DiffState,
+    GraphEdge,
     ImpactReply,
     ImpactRequest,
+    StopReason,
+    WalkStop,
 )
 
 BEFORE, AFTER = 0, 1  # indexes of the sides in a hunk
@@ -63,27 +67,25 @@ def impact_of(
 ) -> ImpactReply:
     """Returns a page of affected nodes and a page of affected tests. Raises INVALID_CURSOR."""
     start = page_start(request, request.cursor)
-    found = affected(
-        graph,
-        rank,
-        _starts(graph, changes.touched_symbols, request),
-        request.depth,
-        candidates=request.include_candidates,
-    )
+    starts = _starts(graph, changes.touched_symbols, request)
+    found = affected(graph, rank, starts, request.depth, candidates=request.include_candidates)
     tests, others = found.at(found.in_test), found.at(~found.in_test)
+    sites = _CallSites(graph, starts)
+    helpers = _reached_by(graph, tests)
     page = slice(start, start + request.limit)
     return ImpactReply(
         files=tuple(changes.files),
         changed=tuple(_render_changed(graph, one) for one in changes.touched_symbols[:CHANGED_SHOWN_MAX]),
         total_changed=len(changes.touched_symbols),
-        affected=_render(graph, others, page),
+        affected=_render(graph, others.at(page), sites, {}),
         total_affected=len(others),
         resolved_affected=int(others.resolved.sum()),
         depth=request.depth,
-        tests=_render(graph, tests, page),
+        tests=_render(graph, tests.at(page), sites, helpers),
         total_tests=len(tests),
         test_depth=test_depth(request.depth),
         by_file=_by_file(graph, others.nodes),
+        stops=_stops(graph, found, starts, request.depth),
         next_cursor=next_page(request, page.stop, max(len(others), len(tests))),
         receipt=receipt,
     )
@@ -179,15 +181,68 @@ def _render_changed(graph: Graph, one: TouchedSymbol) -> ChangedSymbol:
     )
 
 
-def _render(graph: Graph, found: Affected, page: slice) -> tuple[AffectedNode, ...]:
-    shown = found.at(page)
+class _CallSites:
+    """The lines of the uses of the changed symbols, by using node."""
+
+    def __init__(self, graph: Graph, starts: Numbers) -> None:
+        self._graph = graph
+        uses = step(USES, forward=False, candidate_cost=1)
+        calls = step([EdgeKind.CALLS], forward=False, candidate_cost=1)
+        used = [follow(graph, starts, [uses]), follow(graph, constructed(graph, starts), [calls])]
+        self._edges = np.concatenate([one.edges for one in used])
+        self._sources = np.concatenate([one.nodes for one in used])
+
+    def edge(self, edge: int, node: int, distance: int) -> GraphEdge:
+        """Returns the edge that reached a node; a direct user's edge has the lines of all its uses."""
+        if distance > 1:
+            return render_edge(self._graph, edge)
+        lines = np.unique(self._graph.edges.line[self._edges[self._sources == node]])
+        return render_edge(self._graph, edge, lines.tolist())
+
+
+def _reached_by(graph: Graph, tests: Affected) -> dict[int, int]:
+    """Counts by node the tests that it led to."""
+    source, target = graph.edges.source[tests.edge], graph.edges.target[tests.edge]
+    through = np.where(source == tests.nodes, target, source)
+    nodes, counts = np.unique(through, return_counts=True)
+    return dict(zip(nodes.tolist(), counts.tolist(), strict=True))
+
+
+def _stops(graph: Graph, found: Affected, starts: Numbers, depth: int) -> tuple[WalkStop, ...]:
+    """Returns the users at the last distance that have further users, and those that only a name connects."""
+    last = found.nodes[(found.distance == depth) & ~found.in_test]
+    uses = step(USES, forward=False)
+    edges, users = follow(graph, last, [uses])
+    in_test = graph.flagged(Flag.TEST)[graph.files_of(users)]
+    known = np.concatenate([found.nodes, starts])
+    further = np.unique(graph.edges.target[edges[~np.isin(users, known) & ~in_test]])
+    named = found.nodes[graph.edges.strategy[found.edge] == BY_NAME]
+    stops = [(StopReason.DEPTH, further), (StopReason.NAME, named)]
+    return tuple(
+        WalkStop(reason=reason, count=len(nodes), nodes=render_nodes(graph, nodes[:STOPS_SHOWN_MAX]))
+        for reason, nodes in stops
+        if len(nodes)
+    )
+
+
+def lines_of(reply: ImpactReply) -> Iterator[UsingLine]:
+    """Returns the lines of the direct uses in source files."""
+    for one in reply.affected:
+        if one.distance == 1 and one.via.edge is not EdgeKind.OVERRIDES:
+            yield from (UsingLine(one.node.file_path, line) for line in one.via.lines)
+
+
+def _render(
+    graph: Graph, shown: Affected, sites: _CallSites, reached_by: Mapping[int, int]
+) -> tuple[AffectedNode, ...]:
     return tuple(
         AffectedNode(
             node=render_node(graph, node),
             distance=distance,
             status=EdgeStatus.RESOLVED if resolved else EdgeStatus.CANDIDATE,
-            via=render_edge(graph, edge),
+            via=sites.edge(edge, node, distance),
             uses=render_node(graph, other_end(graph, edge, node)),
+            reached_by=reached_by.get(node, 0),
         )
         for node, distance, edge, resolved, _ in zip(*(column.tolist() for column in shown), strict=True)
     )

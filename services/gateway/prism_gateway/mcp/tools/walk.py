@@ -20,7 +20,7 @@ from prism_contracts.rpc.graph import (
     DependencyDirection,
     ImpactRequest,
 )
-from prism_gateway.mcp.answers import walks
+from prism_gateway.mcp.answers import calls, impacts, walks
 from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, OneOf
 from prism_gateway.mcp.schema import (
     BOOLEAN,
@@ -47,9 +47,9 @@ class GetCallHierarchy(BudgetedArguments):
     symbol: SymbolName
     file_path: FilePath = ""
     direction: CallDirectionName = CallDirection.CALLERS.value
-    depth: Depth = 2
+    depth: Depth = 1
     include_candidates: Candidates = True
-    limit: Limit = 20
+    limit: Limit = 50
     cursor: types.Cursor = ""
 
 
@@ -99,11 +99,11 @@ async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
     reply, _ = await ask_for_what_fits(
         call,
         CALL_HIERARCHY,
-        call.request(CallHierarchyRequest, arguments),
+        call.request(CallHierarchyRequest, arguments, with_text=True),
         lambda reply: sum(branch.depth == 1 for branch in reply.branches),
-        lambda reply: walks.fit_branches(reply.branches, arguments.max_tokens),
+        lambda reply: calls.fit_calls(reply, arguments.max_tokens),
     )
-    return walks.call_hierarchy(reply, arguments.max_tokens)
+    return calls.call_hierarchy(reply, arguments.max_tokens)
 
 
 async def get_type_hierarchy(call: Call, arguments: GetTypeHierarchy) -> Answer:
@@ -131,11 +131,11 @@ async def impact_of_change(call: Call, arguments: ImpactOfChange) -> Answer:
     reply, _ = await ask_for_what_fits(
         call,
         IMPACT,
-        call.request(ImpactRequest, arguments),
+        call.request(ImpactRequest, arguments, with_text=True),
         lambda reply: max(len(reply.affected), len(reply.tests)),
-        lambda reply: walks.fit_impact(reply, arguments.max_tokens),
+        lambda reply: impacts.fit_impact(reply, arguments.max_tokens),
     )
-    return walks.impact(reply, arguments.max_tokens)
+    return impacts.impact(reply, arguments.max_tokens)
 
 
 NODE = record(file_path=STRING, line=INTEGER, symbol=STRING, kind=STRING)
@@ -153,7 +153,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_call_hierarchy",
         Toolset.CODE,
-        "Callers or callees of a symbol as a tree, several levels deep.",
+        "Callers or callees of a symbol, each call with its line, and whether the list is complete.",
         GetCallHierarchy,
         record(
             roots=array(NODE),
@@ -161,6 +161,7 @@ TOOLS: tuple[AnyTool, ...] = (
             total=INTEGER,
             other_uses=OBJECT,
             in_text=OBJECT,
+            stops=array(OBJECT),
             others=array(NODE),
             next_cursor=STRING,
             **TRUNCATED,
@@ -234,6 +235,8 @@ TOOLS: tuple[AnyTool, ...] = (
             resolved_affected=INTEGER,
             total_tests=INTEGER,
             by_file=OBJECT,
+            in_text=OBJECT,
+            stops=array(OBJECT),
             next_cursor=STRING,
             **TRUNCATED,
             **RECEIPT,

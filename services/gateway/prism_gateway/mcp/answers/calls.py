@@ -1,0 +1,126 @@
+"""Callers and callees as text: grouped by file, each call with its line, then whether they are complete."""
+
+from collections.abc import Iterator
+
+from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.graph import CallDirection, CallHierarchyReply, TreeBranch
+from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers.graph_parts import (
+    EDGE_CHARS,
+    answer,
+    cut_branches,
+    lines_cost,
+    node_cost,
+    nodes_line,
+    others_lines,
+    plain_all,
+    rows_of_roots,
+    sentence,
+    stop_lacks,
+    text_account,
+    text_lacks,
+    texts_of,
+    unresolved_lines,
+)
+from prism_gateway.mcp.answers.places import several
+from prism_gateway.mcp.answers.receipts import receipt_json
+from prism_gateway.mcp.tool import Answer, Json
+
+
+def fit_calls(reply: CallHierarchyReply, max_tokens: int) -> int:
+    """Returns the number of branches that fit. Parents come first, so the fitting branches form a tree."""
+    texts = texts_of(reply.source_lines)
+    costs = [
+        node_cost(branch.node)
+        + EDGE_CHARS
+        + lines_cost(branch.via.file_path or branch.node.file_path, branch.via.lines, texts)
+        for branch in reply.branches
+    ]
+    unresolved = reply.in_text.unexplained_lines if reply.in_text else ()
+    rest = sum(len(line.file_path) + len(line.text) for line in unresolved)
+    return fit([0] * len(costs), costs, max(0, chars(max_tokens) - rest), 0).kept
+
+
+def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
+    """Returns the first branches of the tree, and the lines that no edge explains."""
+    branches = cut_branches(reply.branches, fit_calls(reply, max_tokens))
+    structured: Json = {
+        "roots": plain_all(reply.roots),
+        "direction": reply.direction.value,
+        "branches": plain_all(branches),
+        "total": reply.total,
+        "other_uses": {kind.value: count for kind, count in reply.other_uses.items()},
+        "others": plain_all(reply.others),
+        "next_cursor": reply.next_cursor,
+        "receipt": receipt_json(reply.receipt),
+    }
+    if reply.in_text:
+        structured["in_text"] = reply.in_text.model_dump(mode="json")
+    if reply.stops:
+        structured["stops"] = plain_all(reply.stops)
+    if reply.matched:
+        structured["matched"] = reply.matched
+    if len(branches) < len(reply.branches):
+        structured["truncated"] = True
+    lines = [
+        f"{reply.direction.value} of {nodes_line(reply.roots)}",
+        *_sections(reply, branches),
+        *unresolved_lines(reply.in_text),
+        *_other_uses(reply),
+        *others_lines(reply.others, reply.matched),
+        _completeness(reply, sum(branch.depth == 1 for branch in branches)),
+    ]
+    return answer(structured, lines, reply.receipt, reply.next_cursor)
+
+
+def _sections(reply: CallHierarchyReply, branches: tuple[TreeBranch, ...]) -> Iterator[str]:
+    """Returns the branches of the root by certainty, tests apart."""
+    texts = texts_of(reply.source_lines)
+    for title, status, test in (
+        ("", EdgeStatus.RESOLVED, False),
+        ("in tests:", EdgeStatus.RESOLVED, True),
+        ("by name only (?):", EdgeStatus.CANDIDATE, False),
+        ("by name only (?), in tests:", EdgeStatus.CANDIDATE, True),
+    ):
+        rows = [
+            position
+            for position, branch in enumerate(branches)
+            if branch.depth == 1 and branch.via.status is status and branch.node.test == test
+        ]
+        if reply.direction is CallDirection.CALLERS:
+            rows.sort(key=lambda position: _place(branches[position]))
+        if rows:
+            yield from filter(None, [title])
+            yield from rows_of_roots(rows, branches, texts)
+
+
+def _place(branch: TreeBranch) -> tuple[str, int]:
+    return branch.node.file_path, branch.node.line
+
+
+def _other_uses(reply: CallHierarchyReply) -> Iterator[str]:
+    if reply.other_uses:
+        others = ", ".join(f"{kind.value} {count}" for kind, count in reply.other_uses.items())
+        yield f"Other uses: {others} (find_references lists them)."
+
+
+def _completeness(reply: CallHierarchyReply, shown: int) -> str:
+    what = reply.direction.value
+    upwards = reply.direction is CallDirection.CALLERS
+    name = reply.roots[0].symbol.rpartition(".")[2] or reply.roots[0].file_path
+    more = reply.total - shown
+    lacks = [
+        f"{reply.candidates} of the {reply.total} {what} match by name only (?)" if reply.candidates else "",
+        f"{more} of the {reply.total} {what} are on other pages" if more else "",
+        *stop_lacks(reply.stops),
+    ]
+    if not upwards:
+        lacks.append("calls that match no definition of the repository are not listed")
+        return sentence(lacks, several(reply.total, "direct callee"))
+    lacks += text_lacks(reply.in_text)
+    unsure = reply.in_text.candidates if reply.in_text else 0
+    if unsure and not reply.candidates:
+        lacks.append(f"{several(unsure, 'use')} other than calls match by name only (find_references)")
+    direct = several(reply.total, "direct caller") if reply.total else "no direct caller"
+    account = [direct, text_account(reply.in_text, name)]
+    return sentence(lacks, "; ".join(filter(None, account)))

@@ -1,0 +1,243 @@
+"""What all answers about the graph share: nodes, call lines, trees, and the sentence about completeness."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from prism_contracts.base import Message
+from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.rpc.common import EnclosingSymbol, GraphReceipt
+from prism_contracts.rpc.graph import (
+    GraphEdge,
+    GraphNode,
+    SourceLine,
+    StopReason,
+    TreeBranch,
+    WalkStop,
+)
+from prism_contracts.rpc.symbols import Reconciliation, TextLine
+from prism_gateway.mcp.answers.places import TOP_LEVEL, PlaceLine, place_lines, several, symbol_name
+from prism_gateway.mcp.answers.receipts import receipt_line
+from prism_gateway.mcp.tool import Answer, Json
+
+# The cost of a node without its path and names: field names, braces, lines.
+NODE_CHARS = 60
+EDGE_CHARS = 120
+OTHERS_SHOWN_MAX = 5
+STOPS_NAMED_MAX = 3
+
+# The text of lines by path and number.
+LineTexts = Mapping[tuple[str, int], str]
+
+
+def texts_of(lines: Iterable[SourceLine]) -> LineTexts:
+    """Returns the texts of a reply's lines by place."""
+    return {(line.file_path, line.line): line.text for line in lines}
+
+
+def answer(structured: Json, lines: Iterable[str], receipt: GraphReceipt, cursor: str = "") -> Answer:
+    """Returns an answer whose text ends with the receipt and the cursor."""
+    foot = [receipt_line(receipt), *([f"next_cursor: {cursor}"] if cursor else [])]
+    return Answer(structured, "\n".join([*lines, *foot]))
+
+
+def plain(message: Message, exclude: set[str] | None = None) -> Json:
+    """Returns a message for programs, without defaults."""
+    return message.model_dump(mode="json", exclude_defaults=True, exclude=exclude)
+
+
+def plain_all(messages: Iterable[Message]) -> list[Json]:
+    """Returns several messages for programs."""
+    return [plain(message) for message in messages]
+
+
+def node_cost(node: GraphNode) -> int:
+    """Returns the characters that a node takes."""
+    return len(node.file_path) + len(node.symbol) + NODE_CHARS
+
+
+def lines_cost(path: str, lines: Iterable[int], texts: LineTexts) -> int:
+    """Returns the characters that lines take."""
+    return sum(len(texts.get((path, line), "")) for line in lines)
+
+
+def node_line(node: GraphNode) -> str:
+    """Returns `path:start-end Symbol`."""
+    lines = f"{node.start_line}-{node.end_line}" if node.end_line else f"{node.line}"
+    return f"{node.file_path}:{lines} {node.symbol or f'({TOP_LEVEL})'}"
+
+
+def nodes_line(nodes: Sequence[GraphNode]) -> str:
+    """Returns the first node and the number of the others, which are definitions of the same symbol."""
+    more = f" and {len(nodes) - 1} more definitions of it" if len(nodes) > 1 else ""
+    return f"{node_line(nodes[0])}{more}"
+
+
+def others_lines(others: Sequence[GraphNode], matched: str) -> Iterator[str]:
+    """Returns what else the requested name may mean."""
+    if matched:
+        yield f"Found by the name {matched}; the qualifier did not match, so this may be another symbol."
+    if others:
+        more = f" and {len(others) - OTHERS_SHOWN_MAX} more" if len(others) > OTHERS_SHOWN_MAX else ""
+        yield f"The name also matches: {', '.join(map(node_line, others[:OTHERS_SHOWN_MAX]))}{more}."
+
+
+def within_file(node: GraphNode) -> str:
+    """Returns `Symbol (start-end)`, for a line below the path of its file."""
+    return symbol_name(EnclosingSymbol(name=node.symbol, start_line=node.start_line, end_line=node.end_line))
+
+
+def edge_text(edge: GraphEdge) -> str:
+    """Returns the kind of an edge and its lines."""
+    return f"[{edge.edge.value} at {', '.join(map(str, edge.lines))}{_more_lines(edge)}]"
+
+
+def mark(status: EdgeStatus) -> str:
+    """Returns `?` for what only a name supports."""
+    return "?" if status is EdgeStatus.CANDIDATE else " "
+
+
+def tree_lines(branches: Sequence[TreeBranch], texts: LineTexts, parent: int = -1) -> Iterator[str]:
+    """Returns the branches below one, each file once for consecutive branches."""
+    children: dict[int, list[int]] = {}
+    for position, branch in enumerate(branches):
+        children.setdefault(branch.parent, []).append(position)
+    yield from _lines_below(children.get(parent, ()), branches, children, texts)
+
+
+def rows_of_roots(
+    positions: Iterable[int], branches: Sequence[TreeBranch], texts: LineTexts
+) -> Iterator[str]:
+    """Returns some of the branches of the root, each with all branches below it."""
+    children: dict[int, list[int]] = {}
+    for position, branch in enumerate(branches):
+        children.setdefault(branch.parent, []).append(position)
+    yield from _lines_below(list(positions), branches, children, texts)
+
+
+def call_lines(edge: GraphEdge, path: str, texts: LineTexts, indent: str) -> tuple[str, list[str]]:
+    """Returns what follows a node in its line, and the lines below it: each use with its text."""
+    numbered = [
+        f"{line}: {texts[path, line]}" if texts.get((path, line)) else f"{line}" for line in edge.lines
+    ]
+    known = any((path, line) in texts for line in edge.lines)
+    if not known:
+        return f" {edge_text(edge)}", []
+    if len(numbered) == 1 and edge.total_lines == 1:
+        return f" {numbered[0]}", []
+    more = edge.total_lines - len(edge.lines)
+    return "", [*(f"{indent}  {line}" for line in numbered), *([f"{indent}  … {more} more"] if more else [])]
+
+
+def unresolved_lines(found: Reconciliation | None) -> Iterator[str]:
+    """Returns the lines of code that contain the name and that nothing explains, tests apart."""
+    if found is None or not found.unexplained:
+        return
+    rest = found.unexplained - len(found.unexplained_lines)
+    more = f", the first {len(found.unexplained_lines)}" if rest else ""
+    tests = [line for line in found.unexplained_lines if line.test]
+    sources = [line for line in found.unexplained_lines if not line.test]
+    title = f"code that contains the name and was not resolved ({found.unexplained}{more}):"
+    if sources:
+        yield title
+        yield from _text_places(sources)
+    if tests:
+        yield "in tests:" if sources else title.replace(":", ", in tests:")
+        yield from _text_places(tests)
+
+
+def text_lacks(found: Reconciliation | None) -> Iterator[str]:
+    """Returns what the text says that an answer lacks."""
+    if found is None:
+        yield "it was not compared with the text"
+        return
+    if found.unexplained:
+        yield f"{several(found.unexplained, 'line')} of code could not be resolved (listed above)"
+    if found.files_left_out:
+        yield f"{several(found.files_left_out, 'file')} that may contain the name were not read"
+
+
+def text_account(found: Reconciliation | None, name: str) -> str:
+    """Returns what the text was compared with, as the end of a sentence."""
+    if found is None:
+        return ""
+    if not found.text_lines:
+        return f"no line of code contains {name}"
+    lines = f"{several(found.text_lines, 'line')} of code in {several(found.files, 'file')}"
+    parts = [
+        f"{found.mentions} in comments or strings" if found.mentions else "",
+        f"{found.elsewhere} to another {name}" if found.elsewhere else "",
+    ]
+    account = ", ".join(part for part in parts if part)
+    return f"{lines} contain {name}" + (f" ({account})" if account else "")
+
+
+def stop_lacks(stops: Iterable[WalkStop]) -> Iterator[str]:
+    """Returns where a walk stopped, and why."""
+    for stop in stops:
+        named = ", ".join(node.symbol or node.file_path for node in stop.nodes[:STOPS_NAMED_MAX])
+        more = " …" if stop.count > STOPS_NAMED_MAX else ""
+        if stop.reason is StopReason.DEPTH:
+            yield f"{several(stop.count, 'symbol')} at the last level go on ({named}{more}): raise depth"
+        elif stop.reason is StopReason.WIDTH:
+            yield f"{stop.count} below the first level are not shown: raise limit"
+        elif stop.reason is StopReason.NAME:
+            yield f"{several(stop.count, 'match')} by name only not followed ({named}{more})"
+
+
+def sentence(lacks: Iterable[str], account: str) -> str:
+    """Returns one sentence: the answer is complete, or what it lacks."""
+    found = [one for one in lacks if one]
+    if found:
+        return f"Not complete: {'; '.join(found)}. {account[:1].upper()}{account[1:]}."
+    return f"Complete: {account}."
+
+
+def cut_branches(branches: Sequence[TreeBranch], kept: int) -> tuple[TreeBranch, ...]:
+    """Returns the first branches, with the number of children cut from each."""
+    lost: dict[int, int] = {}
+    for branch in branches[kept:]:
+        lost[branch.parent] = lost.get(branch.parent, 0) + 1
+    return tuple(
+        branch.model_copy(update={"left_out": branch.left_out + lost.get(position, 0)})
+        for position, branch in enumerate(branches[:kept])
+    )
+
+
+def _lines_below(
+    positions: Sequence[int],
+    branches: Sequence[TreeBranch],
+    children: Mapping[int, Sequence[int]],
+    texts: LineTexts,
+) -> Iterator[str]:
+    file = ""
+    for position in positions:
+        branch = branches[position]
+        indent = "  " * (branch.depth - 1)
+        if branch.node.file_path != file:
+            yield f"{indent}{branch.node.file_path}"
+        file = "" if children.get(position) else branch.node.file_path
+        yield from _branch_lines(branch, texts, indent)
+        yield from (f"{indent}    overriding: {within_file(node)}" for node in branch.overrides)
+        yield from _lines_below(children.get(position, ()), branches, children, texts)
+        if branch.left_out:
+            name = branch.node.symbol or branch.node.file_path
+            yield f"{indent}    … and {branch.left_out} more: ask about {name}"
+
+
+def _branch_lines(branch: TreeBranch, texts: LineTexts, indent: str) -> Iterator[str]:
+    end = " (recursion)" if branch.recursive else " (see above)" if branch.same_as >= 0 else ""
+    if branch.via.edge is EdgeKind.OVERRIDES:
+        yield f"{indent}{mark(branch.via.status)} {within_file(branch.node)} (may run: override){end}"
+        return
+    path = branch.via.file_path or branch.node.file_path
+    behind, below = call_lines(branch.via, path, texts, f"{indent}  ")
+    yield f"{indent}{mark(branch.via.status)} {within_file(branch.node)}{behind}{end}"
+    yield from below
+
+
+def _more_lines(edge: GraphEdge) -> str:
+    return f" and {edge.total_lines - len(edge.lines)} more" if edge.total_lines > len(edge.lines) else ""
+
+
+def _text_places(lines: Iterable[TextLine]) -> Iterator[str]:
+    places = (PlaceLine(line.file_path, line.line, line.text, line.enclosing) for line in lines)
+    return (line for line in place_lines(places) if line)

@@ -1,0 +1,167 @@
+"""The impact of a change as text: files, call sites, what is further away, tests by file, completeness."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+
+from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.rpc.graph import AffectedNode, ChangedSymbol, DiffFile, ImpactReply
+from prism_gateway.budget import chars, fit
+from prism_gateway.mcp.answers.graph_parts import (
+    EDGE_CHARS,
+    LineTexts,
+    answer,
+    call_lines,
+    lines_cost,
+    node_cost,
+    node_line,
+    others_lines,
+    plain,
+    sentence,
+    stop_lacks,
+    text_account,
+    text_lacks,
+    texts_of,
+    unresolved_lines,
+    within_file,
+)
+from prism_gateway.mcp.answers.places import TOP_LEVEL, several
+from prism_gateway.mcp.answers.receipts import receipt_json
+from prism_gateway.mcp.tool import Answer
+
+FILES_NAMED_MAX = 12
+
+
+def fit_impact(reply: ImpactReply, max_tokens: int) -> int:
+    """Returns the number of affected symbols, and of tests, that fit."""
+    texts = texts_of(reply.source_lines)
+    rest = min(sum(node_cost(one.node) for one in reply.changed), chars(max_tokens) // 2)
+    sources = [
+        node_cost(one.node) + EDGE_CHARS + lines_cost(one.node.file_path, one.via.lines, texts)
+        for one in reply.affected
+    ]
+    tests = [len(one.node.symbol) + EDGE_CHARS for one in reply.tests]
+    return fit_rows([sources, tests], max_tokens, rest)
+
+
+def fit_rows(columns: Sequence[Sequence[int]], max_tokens: int, rest: int) -> int:
+    """Returns the number of rows that fit, each with one item of every column."""
+    longest = max(map(len, columns))
+    rows = [sum(sum(column[row : row + 1]) for column in columns) for row in range(longest)]
+    return fit([0] * longest, rows, chars(max_tokens) - rest, 0).kept if rows else 0
+
+
+def impact(reply: ImpactReply, max_tokens: int) -> Answer:
+    """Returns the changed symbols, the affected ones, and the tests that reach them."""
+    costs = [node_cost(one.node) for one in reply.changed]
+    kept = fit([0] * len(costs), costs, chars(max_tokens) // 2, 0).kept if costs else 0
+    cut = reply.model_copy(update={"changed": reply.changed[:kept]})
+    structured = plain(cut, exclude={"receipt", "source_lines"}) | {"receipt": receipt_json(reply.receipt)}
+    if kept < len(reply.changed):
+        structured["truncated"] = True
+    lines = [
+        *map(_diff_file_line, reply.files),
+        *_files_line(reply),
+        f"changed ({reply.total_changed}):",
+        *map(_changed_line, cut.changed),
+        *_affected_lines(reply),
+        *_test_lines(reply),
+        *unresolved_lines(reply.in_text),
+        *others_lines(reply.others, reply.matched),
+        _completeness(reply),
+    ]
+    return answer(structured, lines, reply.receipt, reply.next_cursor)
+
+
+def _diff_file_line(file: DiffFile) -> str:
+    applied = ", as indexed" if file.applied else ""
+    return f"{file.file_path}: {file.state.value}{applied}" + (f" ({file.detail})" if file.detail else "")
+
+
+def _files_line(reply: ImpactReply) -> Iterator[str]:
+    if reply.by_file:
+        named = [f"{path} {count}" for path, count in islice(reply.by_file.items(), FILES_NAMED_MAX)]
+        more = " …" if len(reply.by_file) > FILES_NAMED_MAX else ""
+        yield f"source files affected: {', '.join(named)}{more}"
+
+
+def _changed_line(one: ChangedSymbol) -> str:
+    public = " public" if one.exported else ""
+    signature = " signature" if one.signature else ""
+    return f"  {node_line(one.node)}{public}{signature}, used by {one.used_by}"
+
+
+def _affected_lines(reply: ImpactReply) -> Iterator[str]:
+    texts = texts_of(reply.source_lines)
+    for title, status in (("", EdgeStatus.RESOLVED), (", by name only (?)", EdgeStatus.CANDIDATE)):
+        chosen = [one for one in reply.affected if one.status is status]
+        direct = [one for one in chosen if one.distance == 1]
+        further = [one for one in chosen if one.distance > 1]
+        if direct:
+            yield f"uses it directly{title}:"
+            yield from _direct_lines(direct, texts)
+        if further:
+            yield f"further away, within {reply.depth} uses{title}:"
+            yield from _further_lines(further)
+
+
+def _direct_lines(nodes: Iterable[AffectedNode], texts: LineTexts) -> Iterator[str]:
+    for path, found in groupby(sorted(nodes, key=_place), key=lambda one: one.node.file_path):
+        yield f"  {path}"
+        for one in found:
+            if one.via.edge is EdgeKind.OVERRIDES:
+                yield f"    {within_file(one.node)} (override)"
+                continue
+            behind, below = call_lines(one.via, path, texts, "    ")
+            yield f"    {within_file(one.node)}{behind}"
+            yield from below
+
+
+def _further_lines(nodes: Iterable[AffectedNode]) -> Iterator[str]:
+    ordered = sorted(nodes, key=lambda one: (one.distance, _place(one)))
+    for (distance, path), found in groupby(ordered, key=lambda one: (one.distance, one.node.file_path)):
+        rows = [f"{within_file(one.node)} through {_last(one.uses.symbol or TOP_LEVEL)}" for one in found]
+        yield f"  {distance} {path}: {'; '.join(rows)}"
+
+
+def _test_lines(reply: ImpactReply) -> Iterator[str]:
+    if not reply.tests:
+        return
+    yield f"tests within {reply.test_depth} uses ({reply.total_tests}):"
+    ordered = sorted(reply.tests, key=lambda one: (one.distance, _place(one)))
+    for (distance, path), found in groupby(ordered, key=lambda one: (one.distance, one.node.file_path)):
+        yield f"  {distance} {path}: {'; '.join(map(_test, found))}"
+
+
+def _test(one: AffectedNode) -> str:
+    node = one.node
+    lines = f" {node.start_line}-{node.end_line}" if node.end_line else ""
+    helper = f" (helper of {one.reached_by})" if one.reached_by else ""
+    unsure = "?" if one.status is EdgeStatus.CANDIDATE else ""
+    return f"{unsure}{_last(node.symbol) or TOP_LEVEL}{lines}{helper}"
+
+
+def _completeness(reply: ImpactReply) -> str:
+    unsure = reply.total_affected - reply.resolved_affected
+    unsure_tests = sum(one.status is EdgeStatus.CANDIDATE for one in reply.tests)
+    shown = len(reply.affected) + len(reply.tests)
+    total = reply.total_affected + reply.total_tests
+    lacks = [
+        f"{unsure} of the {reply.total_affected} affected match by name only (?)" if unsure else "",
+        f"{several(unsure_tests, 'test')} by name only (?)" if unsure_tests else "",
+        f"{total - shown} of {total} are on other pages" if shown < total else "",
+        *stop_lacks(reply.stops),
+    ]
+    account = [f"{reply.total_affected} affected and {several(reply.total_tests, 'test')} in the graph"]
+    root = reply.changed[0].node.symbol if reply.changed and not reply.files else ""
+    if root:
+        lacks += text_lacks(reply.in_text)
+        account.append(text_account(reply.in_text, _last(root)))
+    return sentence(lacks, "; ".join(filter(None, account)))
+
+
+def _place(one: AffectedNode) -> tuple[str, int]:
+    return one.node.file_path, one.node.line
+
+
+def _last(symbol: str) -> str:
+    return symbol.rpartition(".")[2]
