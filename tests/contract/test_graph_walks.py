@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc.files import LINES, FileRange, LinesRequest
 from prism_contracts.rpc.graph import (
     CALL_HIERARCHY,
     DEPENDENCIES,
@@ -97,6 +98,27 @@ async def test_callers_are_compared_with_the_text(ask):
         ("parcels/depot.py", 9, "self.close()"),
     ]
     assert (reply.in_text.resolved, reply.in_text.unexplained) == (2, 0)
+
+
+async def test_the_lines_of_a_path_and_of_subtypes_are_read(ask):
+    request = FindPathRequest(tenant="any", source="Depot.ship", target="rate", with_text=True)
+    path = await ask(FIND_PATH, request)
+    assert [(line.line, line.text) for line in path.source_lines] == [(6, "rate(1)"), (9, "self.close()")]
+    types = await ask(TYPE_HIERARCHY, TypeHierarchyRequest(tenant="any", symbol="Depot", with_text=True))
+    assert [line.text for line in types.source_lines] == ["class Hub(Depot):"]
+    assert types.in_text.unexplained == 0
+    reply = await ask(*impact(symbol="rate", with_text=True))
+    assert [line.text for line in reply.source_lines] == ["rate(1)"]
+
+
+async def test_lines_of_another_version_are_not_read(ask):
+    ranges = (
+        FileRange(file_path="parcels/hub.py", start_line=4, end_line=5),
+        FileRange(file_path="parcels/hub.py", start_line=4, end_line=4, generation="other"),
+        FileRange(file_path="parcels/none.py", start_line=1, end_line=1),
+    )
+    reply = await ask(LINES, LinesRequest(tenant="any", ranges=ranges))
+    assert reply.texts == ("class Hub(Depot):\n    def close(self):", None, None)
 
 
 async def test_an_unknown_symbol_gets_similar_names(ask):

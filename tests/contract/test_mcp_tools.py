@@ -47,6 +47,7 @@ SOMETIMES = {
     "stops",
     "note",
     "structural",
+    "notes",
     "others",
     "next_cursor",
     "backward",

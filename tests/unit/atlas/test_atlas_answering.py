@@ -267,6 +267,26 @@ def test_calls_come_before_other_uses():
     assert [edge.edge for edge in reply.paths[0].edges] == [EdgeKind.CALLS] * 2
 
 
+def test_resolved_uses_come_before_calls_by_name():
+    sketch = Sketch().file("a", "ship", "load", "rate").edge("a:ship", "a:rate", EdgeKind.REFERENCES)
+    sketch.edge("a:ship", "a:load", sure=False).edge("a:load", "a:rate")
+    reply = path(sketch.graph(), "ship", "rate")
+    assert [places(one.nodes) for one in reply.paths] == [
+        ["a:ship", "a:rate"],
+        ["a:ship", "a:load", "a:rate"],
+    ]
+
+
+def test_inherited_member_is_found_in_the_base_class():
+    sketch = Sketch().file("a", "Depot", "Depot.close", "Hub", "run").file("b", "close", "Far")
+    sketch.edge("a:Hub", "a:Depot", EXTENDS).edge("b:Far", "a:Hub", EXTENDS).edge("a:run", "a:Depot.close")
+    graph = sketch.graph()
+    reply = path(graph, "run", "Far.close")
+    assert [places(one.nodes) for one in reply.paths] == [["a:run", "a:Depot.close"]]
+    assert reply.notes == ("Far.close is inherited: Depot.close",)
+    assert path(graph, "run", "Depot.close").notes == ()
+
+
 def test_path_may_pass_an_alias():
     sketch = Sketch().file("a", "ship", "Store", "Depot").edge("a:ship", "a:Store")
     reply = path(sketch.edge("a:Store", "a:Depot", EdgeKind.ALIAS).graph(), "ship", "Depot")

@@ -1,7 +1,7 @@
 """Implicit interfaces: matched by methods, over all files of a package."""
 
 import pytest
-from graph_sketch import node, spelled
+from graph_sketch import EXTENDS, Sketch, node, spelled
 
 from prism_atlas.core.builder import FileRow, GraphBuilder
 from prism_atlas.core.structural import implemented, implementing
@@ -38,3 +38,12 @@ def test_type_implements_interfaces_whose_methods_it_has(graph):
     assert [spelled(graph, one) for one in found] == ["depot/store.go:Store"]
     assert implemented(graph, node(graph, "depot/van.go:Van")).size == 0
     assert implemented(graph, node(graph, "other/dock.go:Dock")).size == 0
+
+
+def test_type_that_embeds_the_methods_implements_an_interface():
+    sketch = Sketch().file(
+        "depot/a.go", "Store", "Store.load", "Dock", "Dock.load", "Hub", "Van", language="go"
+    )
+    graph = sketch.edge("depot/a.go:Hub", "depot/a.go:Dock", EXTENDS).graph()
+    found = implementing(graph, node(graph, "depot/a.go:Store"))
+    assert [spelled(graph, one).partition(":")[2] for one in found] == ["Store", "Dock", "Hub"]

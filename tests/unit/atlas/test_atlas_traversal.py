@@ -211,8 +211,26 @@ def test_detour_is_bounded():
 
 def test_resolved_detour_is_preferred_to_a_candidate():
     graph = one_file("ab", "bc", "cd", "ad", unsure="ad").graph()
-    assert found(graph, "f:a", "f:d") == ["abcd", "ad"]
+    assert found(graph, "f:a", "f:d") == ["abcd"]
+    long = one_file("ab", "bc", "cd", "de", "ef", "fg", "gh", "ah", unsure="ah").graph()
+    assert found(long, "f:a", "f:h") == ["abcdefgh"]
     assert found(graph, "f:a", "f:d", paths.calls(candidates=False)) == ["abcd"]
+
+
+def test_path_passes_the_constructor_of_a_made_object():
+    sketch = Sketch().file("f", "Depot", "Depot.__init__", "rate", "make")
+    graph = sketch.edge("f:make", "f:Depot").edge("f:Depot.__init__", "f:rate", line=12).graph()
+    ends = [np.array([node(graph, name)], np.int32) for name in ("f:make", "f:rate")]
+    (path,) = paths.find_paths(graph, *ends, paths.calls(candidates=False), 12).paths
+    assert [spelled(graph, one) for one in path.nodes] == ["f:make", "f:Depot", "f:rate"]
+    goal = np.array([node(graph, "f:Depot.__init__")], np.int32)
+    assert len(paths.find_paths(graph, ends[0], goal, paths.calls(candidates=False), 12).paths) == 1
+
+
+def test_no_path_from_source_passes_examples():
+    sketch = Sketch().file("f", "a", "b").file("examples/e", "show", flags="d")
+    graph = sketch.edge("f:a", "examples/e:show").edge("examples/e:show", "f:b").graph()
+    assert found(graph, "f:a", "f:b") == []
 
 
 def test_length_of_a_path_is_bounded():

@@ -31,6 +31,8 @@ from prism_contracts.rpc.graph import (
 from prism_contracts.rpc.symbols import Reconciliation, TextLine
 from prism_gateway.mcp.answers import calls as call_text
 from prism_gateway.mcp.answers import impacts, walks
+from prism_gateway.mcp.answers import paths as path_text
+from prism_gateway.mcp.answers import types as type_text
 from prism_gateway.mcp.answers.graph_parts import unresolved_lines
 
 RECEIPT = GraphReceipt(
@@ -195,33 +197,96 @@ def test_a_stop_makes_callees_incomplete() -> None:
     assert "\nNot complete: 4 symbols at the last level go on (load …): raise depth;" in text
 
 
-def test_paths_list_edges_and_misses_what_was_searched() -> None:
-    path = GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),))
-    search = PathSearch(forward=True, edges="calls", candidates=True, visited=7, found=0)
-    reply = FindPathReply(source=(LOAD,), target=(SHIP,), paths=(path,), searches=(search,), receipt=RECEIPT)
-    assert "? → depot.py:12 Depot.ship [calls at 33]" in walks.find_path(reply, 4_000).text
-    backward = reply.model_copy(update={"paths": (), "backward": (path,)})
-    text = walks.find_path(backward, 4_000).text
+PATH = GraphPath(nodes=(LOAD, SHIP, TOP), edges=(edge(33), edge(3, kind=EdgeKind.OVERRIDES)))
+SEARCH = PathSearch(forward=True, edges="calls", candidates=True, visited=7, found=0)
+FOUND = FindPathReply(
+    source=(LOAD,), target=(SHIP,), paths=(PATH,), searches=(SEARCH,), source_lines=LINES, receipt=RECEIPT
+)  # fmt: skip
+
+
+def test_a_path_shows_the_line_of_each_call() -> None:
+    assert path_text.find_path(FOUND, 4_000).text.split("\n")[1:-1] == [
+        "path 1, 2 edges:",
+        "  van.py:30 load",
+        "      33: depot.ship(1)",
+        "  → depot.py:12 Depot.ship",
+        "  → main.py:1 (top level) (may run: override)",
+        "Complete: 1 path, the most certain and shortest first.",
+    ]
+
+
+def test_a_path_over_a_name_is_not_complete() -> None:
+    unsure = GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),))
+    text = path_text.find_path(FOUND.model_copy(update={"paths": (unsure,)}), 4_000).text
+    assert "→ depot.py:12 Depot.ship (by name only ?)" in text
+    assert "Not complete: 1 of the 1 edge of path 1 match by name only (?)." in text
+
+
+def test_a_missed_path_lists_what_was_searched() -> None:
+    backward = FOUND.model_copy(update={"paths": (), "backward": (PATH,)})
+    text = path_text.find_path(backward, 4_000).text
     assert "source to target over calls, with candidates: only 7 nodes reach the end" in text
     assert "but in the opposite direction:" in text
+    assert "\nNot complete: a call of a stored value" in text
 
 
-def test_types_state_what_the_graph_cannot_know() -> None:
-    reply = TypeHierarchyReply(
-        roots=(SHIP,),
-        supertypes=(),
-        subtypes=(TreeBranch(node=LOAD, via=edge(1, kind=EdgeKind.EXTENDS), depth=1, overrides=(SHIP,)),),
-        total_supertypes=0,
-        total_subtypes=1,
-        note="Types here need no names.",
-        structural=(TOP,),
-        total_structural=9,
-        receipt=RECEIPT,
-    )
-    text = walks.type_hierarchy(reply, 4_000).text
-    assert "supertypes: none in the graph; find_references searches the text." in text
-    assert "    overriding: Depot.ship" in text
-    assert "Types here need no names. 9:\n? main.py:1 (top level)" in text
+def test_bodies_on_a_path_are_cut_around_the_call() -> None:
+    long = LOAD.model_copy(update={"start_line": 28, "end_line": 127})
+    path = GraphPath(nodes=(long, SHIP), edges=(edge(60),))
+    reply = FOUND.model_copy(update={"paths": (path,)})
+    (place,) = path_text.body_ranges(reply)
+    code = "\n".join(f"line {number}" for number in range(28, 128))
+    lines = path_text.find_path(reply, 4_000, {place: code}).text.split("\n")
+    body = lines[lines.index("code on path 1:") + 1 : -2]
+    assert body[:5] == [
+        "van.py:28-127 load",
+        "  28: line 28",
+        "  29: line 29",
+        "  30: line 30",
+        "  … 23 lines",
+    ]
+    assert body[5:] == [*(f"  {number}: line {number}" for number in range(54, 67)), "  … 61 lines"]
+
+
+TYPES = TypeHierarchyReply(
+    roots=(SHIP,),
+    supertypes=(),
+    subtypes=(TreeBranch(node=LOAD, via=edge(33, kind=EdgeKind.EXTENDS), depth=1, overrides=(SHIP,)),),
+    total_supertypes=0,
+    total_subtypes=1,
+    source_lines=LINES,
+    in_text=reconciliation(text_lines=2, files=2),
+    receipt=RECEIPT,
+)
+
+
+def test_subtypes_show_their_header_and_overriding_members() -> None:
+    assert type_text.type_hierarchy(TYPES, 4_000).text.split("\n")[1:-1] == [
+        "subtypes (1 direct):",
+        "van.py",
+        "  load 33: depot.ship(1)",
+        "    overriding: Depot.ship",
+        "Complete: no supertype, 1 subtype; 2 lines of code in 2 files contain ship.",
+    ]
+
+
+def test_structural_types_are_not_complete() -> None:
+    update = {"note": "By names:", "structural": (TOP,), "total_structural": 9}
+    text = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text
+    assert "By names:\n? main.py:1 (top level)" in text
+    assert "\nNot complete: 9 types fit by method names only." in text
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [("class Van(ship):", True), ("impl ship for Van {", True), ("ship,", True), ("x = ship(1)", False)],
+)
+def test_unresolved_headers_may_declare_a_subtype(text, listed) -> None:
+    line = IN_SOURCE.model_copy(update={"text": text})
+    found = reconciliation(unexplained=1).model_copy(update={"unexplained_lines": (line,)})
+    answer = type_text.type_hierarchy(TYPES.model_copy(update={"in_text": found}), 4_000).text
+    assert ("other lines that may declare a subtype:" in answer) is listed
+    assert ("\nNot complete: 1 line may declare a subtype (listed above)." in answer) is listed
 
 
 def test_dependencies_mark_candidates_and_count_omissions() -> None:

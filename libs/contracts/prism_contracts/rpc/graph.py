@@ -136,6 +136,7 @@ class CallHierarchyReply(Message):
     roots: tuple[GraphNode, ...]  # definitions of the symbol
     others: tuple[GraphNode, ...] = ()  # other definitions that the name matches
     matched: str = ""
+    notes: tuple[str, ...] = ()  # that the symbol is inherited
     direction: CallDirection
     branches: tuple[TreeBranch, ...]
     total: int  # direct children of the root
@@ -170,6 +171,8 @@ class TypeHierarchyReply(Message):
     note: str = ""
     structural: tuple[GraphNode, ...] = ()
     total_structural: int = 0
+    in_text: Reconciliation | None = None
+    source_lines: tuple[SourceLine, ...] = ()
     receipt: GraphReceipt
 
 
@@ -182,6 +185,7 @@ class FindPathRequest(ScopedRequest):
     target_path: FilePath = ""
     depth: Annotated[int, Field(ge=1, le=PATH_DEPTH_MAX)] = PATH_DEPTH_MAX
     include_candidates: bool = True
+    with_text: bool = False  # add the lines of the edges
 
 
 class GraphPath(Message):
@@ -212,6 +216,8 @@ class FindPathReply(Message):
     paths: tuple[GraphPath, ...] = ()
     backward: tuple[GraphPath, ...] = ()
     searches: tuple[PathSearch, ...]
+    notes: tuple[str, ...] = ()  # members that are inherited
+    source_lines: tuple[SourceLine, ...] = ()
     receipt: GraphReceipt
 
 
@@ -342,6 +348,7 @@ class ImpactReply(Message):
     total_changed: int
     others: tuple[GraphNode, ...] = ()
     matched: str = ""
+    notes: tuple[str, ...] = ()  # that the symbol is inherited
     affected: tuple[AffectedNode, ...]
     total_affected: int
     resolved_affected: int

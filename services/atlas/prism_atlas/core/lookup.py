@@ -35,6 +35,7 @@ class ResolvedName(NamedTuple):
     nodes: Numbers
     others: Sequence[int] = ()  # further matches; all matches if the name is ambiguous
     matched: str = ""  # the end of the name that matched, if nothing supports the part before it
+    inherited: str = ""  # which member of a supertype it is, as a sentence
 
 
 def find_symbol(graph: Graph, repo: str, text: str, path: str, preferred: Mask | None = None) -> ResolvedName:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_atlas.core.graph import Graph, Numbers
+from prism_atlas.core.hierarchy import constructed, with_constructors
 from prism_atlas.core.traversal import TraversalStep, follow, step
 from prism_contracts.code import EdgeKind, Flag
 
@@ -24,8 +25,9 @@ DETOUR_MAX = 4
 # Partial paths that are examined before the search gives up.
 PARTIAL_PATHS_MAX = 20_000
 
-CALL, CANDIDATE_CALL = 1, 4
-USE, CANDIDATE_USE = 2, 8
+# A candidate costs more than the longest resolved path, so that a guess never hides what is known.
+CALL, CANDIDATE_CALL = 1, 100
+USE, CANDIDATE_USE = 2, 104
 FAR = np.iinfo(np.int32).max
 CLOSED = -1  # cost of a node that no path may pass
 
@@ -67,12 +69,13 @@ def find_paths(
 ) -> PathSearchResult:
     """Returns the cheapest simple paths: at most `PATHS_MAX`, each of at most `depth_max` edges.
 
-    A path passes through tests only if it starts in one: nothing else calls them.
+    A path passes through tests and examples only if it starts in one: nothing else calls them. To make an
+    object is to call its constructor.
     """
     costs = np.full(graph.nodes, FAR, np.int32)
-    in_test = graph.flagged(Flag.TEST)
-    if not in_test[graph.files_of(starts)].any():
-        costs[in_test[graph.node_files()]] = CLOSED
+    is_aside = graph.flagged(Flag.TEST) | graph.flagged(Flag.DOCUMENTATION)
+    if not is_aside[graph.files_of(starts)].any():
+        costs[is_aside[graph.node_files()]] = CLOSED
     _compute_costs(graph, costs, goals, starts, steps)
     costs[costs == CLOSED] = FAR
     visited = int((costs != FAR).sum())
@@ -93,6 +96,10 @@ def _compute_costs(
     while waiting and (cost := min(waiting)) <= enough:
         nodes = np.unique(np.concatenate(waiting.pop(cost)))
         nodes = nodes[costs[nodes] == cost]
+        types = constructed(graph, nodes)
+        types = types[costs[types] > cost]
+        costs[types] = cost
+        nodes = np.append(nodes, types)
         if enough == FAR and np.isin(nodes, starts).any():
             enough = cost + DETOUR_MAX
         for one in back:
@@ -136,8 +143,9 @@ def _extensions(
 ) -> list[NodePath]:
     """Returns a path extended by one edge: the cheapest to each node from which the goal can be reached."""
     best: dict[int, tuple[int, int]] = {}
+    last = with_constructors(graph, path.nodes[-1])
     for one in steps:
-        edges, others = follow(graph, np.array(path.nodes[-1:]), [one])
+        edges, others = follow(graph, last, [one])
         there = np.flatnonzero((costs[others] != FAR) & ~np.isin(others, path.nodes))
         prices = one.costs[graph.edges.kind[edges[there]], graph.edges.status[edges[there]]]
         for node, price, edge in zip(

@@ -6,9 +6,11 @@ Only the names of methods are compared, not their signatures.
 import numpy as np
 
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
-from prism_contracts.code import SymbolKind
+from prism_atlas.core.traversal import step, traverse
+from prism_contracts.code import EdgeKind, SymbolKind
 
 LANGUAGES = frozenset({"go"})
+EMBEDDING_DEPTH_MAX = 10
 
 METHOD = SYMBOL_KINDS.index(SymbolKind.METHOD)
 INTERFACE = SYMBOL_KINDS.index(SymbolKind.INTERFACE)
@@ -20,7 +22,7 @@ def implementing(graph: Graph, interface: int) -> Numbers:
     wanted = np.unique(graph.symbols.name[_methods(graph, interface)])
     having: set[int] | None = None
     for string in wanted:
-        owners = _owners(graph, graph.named(graph.strings[string]))
+        owners = _with_embedding(graph, _owners(graph, graph.named(graph.strings[string])))
         having = owners if having is None else having & owners
     return np.array(sorted(having or ()), np.int32)
 
@@ -55,6 +57,15 @@ def _owners(graph: Graph, methods: Numbers) -> set[int]:
         if owner != NONE and CONCRETE[graph.symbols.kind[owner]]:
             found.add(owner)
     return found
+
+
+def _with_embedding(graph: Graph, owners: set[int]) -> set[int]:
+    """Returns types with those that embed them, at any distance: they have their methods too."""
+    starts = np.array(sorted(owners), np.int32)
+    steps = [step([EdgeKind.EXTENDS], forward=False)]
+    reached = np.flatnonzero(traverse(graph, starts, steps, EMBEDDING_DEPTH_MAX).distance != NONE)
+    reached = reached[reached < len(graph.symbols)]
+    return set(reached[CONCRETE[graph.symbols.kind[reached]]].tolist())
 
 
 def _owner_elsewhere(graph: Graph, method: int) -> int:

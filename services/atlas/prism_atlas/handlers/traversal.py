@@ -54,19 +54,17 @@ class TraversalHandlers:
         found = await self._text.find(
             request, graph, reply.roots[0] if upwards else None, calls.lines_of(reply)
         )
-        return reply.model_copy(
-            update={
-                "in_text": found.in_text,
-                "source_lines": found.source_lines,
-                "receipt": found.receipt(reply.receipt),
-            }
-        )
+        return reply.model_copy(update=found.fields(reply.receipt))
 
     async def type_hierarchy(self, request: TypeHierarchyRequest) -> TypeHierarchyReply:
         """Returns the supertypes and subtypes of a type."""
         served = await self._served.get(request)
         graph = served.snapshot.graph
-        return await self._answer(request, lambda: types.type_hierarchy(graph, request, served.receipt))
+        reply = await self._answer(request, lambda: types.type_hierarchy(graph, request, served.receipt))
+        if not request.with_text:
+            return reply
+        found = await self._text.find(request, graph, reply.roots[0], types.lines_of(reply))
+        return reply.model_copy(update=found.fields(reply.receipt))
 
     async def dependencies(self, request: DependenciesRequest) -> DependenciesReply:
         """Returns the dependencies and dependents of files."""
@@ -78,7 +76,13 @@ class TraversalHandlers:
         """Returns paths from one symbol or file to another."""
         served = await self._served.get(request)
         graph, between = served.snapshot.graph, served.snapshot.files()
-        return await self._answer(request, lambda: paths.find_path(graph, between, request, served.receipt))
+        reply = await self._answer(request, lambda: paths.find_path(graph, between, request, served.receipt))
+        if not request.with_text:
+            return reply
+        found = await self._text.find(request, graph, None, paths.lines_of(reply))
+        return reply.model_copy(
+            update={"source_lines": found.source_lines, "receipt": found.receipt(reply.receipt)}
+        )
 
     async def impact(self, request: ImpactRequest) -> ImpactReply:
         """Returns the dependents of a symbol or of a diff.
@@ -104,13 +108,7 @@ class TraversalHandlers:
         if not request.with_text:
             return reply
         found = await self._text.find(request, graph, reply.changed[0].node, impacts.lines_of(reply))
-        return reply.model_copy(
-            update={
-                "in_text": found.in_text,
-                "source_lines": found.source_lines,
-                "receipt": found.receipt(reply.receipt),
-            }
-        )
+        return reply.model_copy(update=found.fields(reply.receipt))
 
     async def _answer(self, request: ScopedRequest, answer: Callable[[], Reply]) -> Reply:
         """Run `answer` on a thread. If a symbol is missing, the error says what search knows of its name."""

@@ -25,6 +25,14 @@ class TextFindings(NamedTuple):
     in_text: Reconciliation | None
     missing: bool  # search did not answer
 
+    def fields(self, receipt: GraphReceipt) -> dict[str, object]:
+        """Returns the fields of a reply."""
+        return {
+            "in_text": self.in_text,
+            "source_lines": self.source_lines,
+            "receipt": self.receipt(receipt),
+        }
+
     def receipt(self, receipt: GraphReceipt) -> GraphReceipt:
         """Returns the receipt, which lists the text as missing if it is."""
         legs = (*receipt.missing_legs, TEXT) if self.missing else receipt.missing_legs

@@ -7,6 +7,7 @@ import numpy as np
 from prism_atlas.core import hierarchy
 from prism_atlas.core.answering.common import (
     next_page,
+    notes_of,
     one_symbol,
     page_start,
     render_tree,
@@ -37,6 +38,7 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
         roots=render_nodes(graph, resolved_name.nodes),
         others=render_nodes(graph, resolved_name.others),
         matched=resolved_name.matched,
+        notes=notes_of(resolved_name),
         direction=request.direction,
         branches=render_tree(graph, tree),
         total=tree.total,

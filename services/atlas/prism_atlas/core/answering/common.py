@@ -4,17 +4,20 @@ from typing import TypeVar
 
 import numpy as np
 
-from prism_atlas.core.graph import Graph, Mask, Numbers
-from prism_atlas.core.hierarchy import Branch, Tree
+from prism_atlas.core.graph import NONE, Graph, Mask, Numbers
+from prism_atlas.core.hierarchy import INHERITANCE, IS_TYPE, Branch, Tree
 from prism_atlas.core.lookup import ResolvedName, find_files, find_symbol
 from prism_atlas.core.rendering import render_edge, render_node, render_nodes
+from prism_atlas.core.traversal import step, traverse
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.graph import StopReason, TreeBranch, WalkStop
+from prism_resolver.symbol_names import SymbolName
 from prism_runtime.cursors import read_cursor, write_cursor
 
 OTHERS_SHOWN_MAX = 20
 STOPS_SHOWN_MAX = 10
+SUPERTYPES_DEPTH_MAX = 20
 
 
 def one_symbol(graph: Graph, repo: str, name: str, path: str, preferred: Mask | None = None) -> ResolvedName:
@@ -23,6 +26,8 @@ def one_symbol(graph: Graph, repo: str, name: str, path: str, preferred: Mask | 
     Raises SYMBOL_NOT_FOUND; SYMBOL_AMBIGUOUS with the places of all that match.
     """
     resolved_name = find_symbol(graph, repo, name, path, preferred)
+    if not resolved_name.nodes.size or resolved_name.matched:
+        resolved_name = find_inherited(graph, repo, name, path) or resolved_name
     if resolved_name.nodes.size:
         return resolved_name._replace(others=resolved_name.others[:OTHERS_SHOWN_MAX])
     if not resolved_name.others:
@@ -40,6 +45,31 @@ def one_symbol(graph: Graph, repo: str, name: str, path: str, preferred: Mask | 
         definitions=[f"{node.file_path}:{node.line} {node.symbol}" for node in matches],
         total=len(resolved_name.others),
     )
+
+
+def find_inherited(graph: Graph, repo: str, name: str, path: str) -> ResolvedName | None:
+    """Returns the member that a type inherits under this name, from the nearest of its supertypes."""
+    owner, _, member = SymbolName.read(name).dotted.rpartition(".")
+    types = find_symbol(graph, repo, owner, path, IS_TYPE).nodes if owner else None
+    if types is None or not types.size or graph.is_file(int(types[0])):
+        return None
+    steps = [step(INHERITANCE, forward=True)]
+    above = traverse(graph, types, steps, SUPERTYPES_DEPTH_MAX).distance
+    named = graph.named(member)
+    parents = graph.symbols.parent[named]
+    found = named[parents != NONE]
+    distance = above[graph.symbols.parent[found]]
+    found, distance = found[distance > 0], distance[distance > 0]
+    if not found.size:
+        return None
+    nearest = found[distance == distance.min()]
+    inherited = render_nodes(graph, nearest[:1])[0]
+    return ResolvedName(nearest, inherited=f"{name} is inherited: {inherited.symbol}")
+
+
+def notes_of(resolved_name: ResolvedName) -> tuple[str, ...]:
+    """Returns what the caller should know about how a name was found."""
+    return (resolved_name.inherited,) if resolved_name.inherited else ()
 
 
 def requested_files(graph: Graph, path: str) -> Numbers:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prism_atlas.core.answering.common import STOPS_SHOWN_MAX, next_page, page_start
+from prism_atlas.core.answering.common import STOPS_SHOWN_MAX, next_page, notes_of, page_start
 from prism_atlas.core.diffs import FileDiff, applies_to
 from prism_atlas.core.graph import NONE, Graph, Numbers
 from prism_atlas.core.hierarchy import constructed
@@ -54,7 +54,11 @@ def impact_of_symbol(
     changed = [TouchedSymbol(int(node), signature=True) for node in resolved_name.nodes]
     reply = impact_of(graph, rank, ChangeSet((), changed), request, receipt)
     return reply.model_copy(
-        update={"others": render_nodes(graph, resolved_name.others), "matched": resolved_name.matched}
+        update={
+            "others": render_nodes(graph, resolved_name.others),
+            "matched": resolved_name.matched,
+            "notes": notes_of(resolved_name),
+        }
     )
 
 

@@ -1,13 +1,15 @@
 """Paths from one symbol or file to another."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from prism_atlas.core import paths
-from prism_atlas.core.answering.common import one_symbol, union
-from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
+from prism_atlas.core.answering.common import notes_of, one_symbol, union
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, Graph, Numbers
 from prism_atlas.core.paths import NodePath, PathSearchResult, find_paths
-from prism_atlas.core.rendering import render_edge, render_nodes
+from prism_atlas.core.rendering import UsingLine, render_edge, render_nodes
 from prism_atlas.core.traversal import TraversalStep, step, within
+from prism_contracts.code import EdgeKind, EdgeStatus
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import FindPathReply, FindPathRequest, GraphPath, PathSearch
 
@@ -25,10 +27,13 @@ class Ends(NamedTuple):
 def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: GraphReceipt) -> FindPathReply:
     """Searches along calls, then along all uses, then in the reverse direction, until there is a path.
 
-    Between two files it searches the graph of files. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS.
+    A resolved path over other uses comes before calls that only a name supports. Between two files it searches the graph of files. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS.
     """
-    source = one_symbol(graph, receipt.repo, request.source, request.source_path).nodes
-    target = one_symbol(graph, receipt.repo, request.target, request.target_path).nodes
+    named = [
+        one_symbol(graph, receipt.repo, request.source, request.source_path),
+        one_symbol(graph, receipt.repo, request.target, request.target_path),
+    ]
+    source, target = (resolved_name.nodes for resolved_name in named)
     if graph.is_file(int(source[0])) and graph.is_file(int(target[0])):
         ends = Ends(between, graph.files_of(source), graph.files_of(target))
         step_sets = {"files": _files(candidates=request.include_candidates)}
@@ -42,6 +47,8 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
         }
     searches: list[PathSearch] = []
     found = _first_found(ends, step_sets, request, searches, forward=True)
+    if "uses" in step_sets and found and not _is_resolved(ends.graph, found[0]):
+        found = (*_resolved_uses(ends, request, searches), *found)[: paths.PATHS_MAX]
     backward = () if found else _first_found(ends, step_sets, request, searches, forward=False)
     return FindPathReply(
         source=render_nodes(graph, source),
@@ -49,8 +56,29 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
         paths=tuple(_render(ends.graph, path) for path in found),
         backward=tuple(_render(ends.graph, path) for path in backward),
         searches=tuple(searches),
+        notes=tuple(note for resolved_name in named for note in notes_of(resolved_name)),
         receipt=receipt,
     )
+
+
+def lines_of(reply: FindPathReply) -> Iterator[UsingLine]:
+    """Returns the lines of all edges of the paths."""
+    for path in (*reply.paths, *reply.backward):
+        for node, edge in zip(path.nodes, path.edges, strict=False):
+            if edge.edge is not EdgeKind.OVERRIDES:
+                yield UsingLine(node.file_path, edge.lines[0])
+
+
+def _is_resolved(graph: Graph, path: NodePath) -> bool:
+    return all(EDGE_STATUSES[graph.edges.status[edge]] is EdgeStatus.RESOLVED for edge in path.edges)
+
+
+def _resolved_uses(ends: Ends, request: FindPathRequest, searches: list[PathSearch]) -> tuple[NodePath, ...]:
+    steps = paths.uses(candidates=False)
+    search = find_paths(ends.graph, ends.source, ends.target, steps, request.depth)
+    sure = request.model_copy(update={"include_candidates": False})
+    searches.append(_render_search(search, "uses", sure, forward=True))
+    return search.paths
 
 
 def _files(*, candidates: bool) -> tuple[TraversalStep, ...]:

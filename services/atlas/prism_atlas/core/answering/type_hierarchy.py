@@ -1,12 +1,14 @@
 """Supertypes and subtypes of a type."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from prism_atlas.core import hierarchy, structural
 from prism_atlas.core.answering.common import one_symbol, render_tree
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
 from prism_atlas.core.hierarchy import IS_TYPE, Expansion, Tree
-from prism_atlas.core.rendering import render_node, render_nodes
+from prism_atlas.core.rendering import UsingLine, render_node, render_nodes
 from prism_atlas.core.traversal import follow, step
 from prism_contracts.code import EdgeKind, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
@@ -19,8 +21,8 @@ STRUCTURAL_SHOWN_MAX = 50
 
 INTERFACE = SYMBOL_KINDS.index(SymbolKind.INTERFACE)
 STRUCTURAL_NOTE = (
-    "In this language, types implement interfaces implicitly: `structural` lists those whose method"
-    " names match."
+    "In this language, types implement interfaces implicitly. These have the method names; their signatures are"
+    " not compared:"
 )
 
 
@@ -45,6 +47,12 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
         total_structural=len(fitting),
         receipt=receipt,
     )
+
+
+def lines_of(reply: TypeHierarchyReply) -> Iterator[UsingLine]:
+    """Returns the lines that declare the subtypes."""
+    for branch in reply.subtypes:
+        yield from (UsingLine(branch.node.file_path, line) for line in branch.via.lines)
 
 
 def _type_among(graph: Graph, nodes: Numbers) -> int:

@@ -64,6 +64,7 @@ def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
         structured["truncated"] = True
     lines = [
         f"{reply.direction.value} of {nodes_line(reply.roots)}",
+        *reply.notes,
         *_sections(reply, branches),
         *unresolved_lines(reply.in_text),
         *_other_uses(reply),

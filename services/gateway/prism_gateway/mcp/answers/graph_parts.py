@@ -95,12 +95,11 @@ def mark(status: EdgeStatus) -> str:
     return "?" if status is EdgeStatus.CANDIDATE else " "
 
 
-def tree_lines(branches: Sequence[TreeBranch], texts: LineTexts, parent: int = -1) -> Iterator[str]:
-    """Returns the branches below one, each file once for consecutive branches."""
-    children: dict[int, list[int]] = {}
-    for position, branch in enumerate(branches):
-        children.setdefault(branch.parent, []).append(position)
-    yield from _lines_below(children.get(parent, ()), branches, children, texts)
+def tree_lines(branches: Sequence[TreeBranch], texts: LineTexts) -> Iterator[str]:
+    """Returns a whole tree, each file once for consecutive branches."""
+    return rows_of_roots(
+        (position for position, branch in enumerate(branches) if branch.parent < 0), branches, texts
+    )
 
 
 def rows_of_roots(
@@ -138,10 +137,10 @@ def unresolved_lines(found: Reconciliation | None) -> Iterator[str]:
     title = f"code that contains the name and was not resolved ({found.unexplained}{more}):"
     if sources:
         yield title
-        yield from _text_places(sources)
+        yield from text_places(sources)
     if tests:
         yield "in tests:" if sources else title.replace(":", ", in tests:")
-        yield from _text_places(tests)
+        yield from text_places(tests)
 
 
 def text_lacks(found: Reconciliation | None) -> Iterator[str]:
@@ -238,6 +237,7 @@ def _more_lines(edge: GraphEdge) -> str:
     return f" and {edge.total_lines - len(edge.lines)} more" if edge.total_lines > len(edge.lines) else ""
 
 
-def _text_places(lines: Iterable[TextLine]) -> Iterator[str]:
+def text_places(lines: Iterable[TextLine]) -> Iterator[str]:
+    """Returns lines of text by file and enclosing symbol."""
     places = (PlaceLine(line.file_path, line.line, line.text, line.enclosing) for line in lines)
     return (line for line in place_lines(places) if line)

@@ -61,6 +61,7 @@ def impact(reply: ImpactReply, max_tokens: int) -> Answer:
     lines = [
         *map(_diff_file_line, reply.files),
         *_files_line(reply),
+        *reply.notes,
         f"changed ({reply.total_changed}):",
         *map(_changed_line, cut.changed),
         *_affected_lines(reply),

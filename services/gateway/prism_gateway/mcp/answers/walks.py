@@ -7,39 +7,17 @@ from prism_contracts.rpc.graph import (
     DependenciesReply,
     ExternalModule,
     FileDependency,
-    FindPathReply,
-    GraphPath,
-    PathSearch,
-    TreeBranch,
-    TypeHierarchyReply,
 )
-from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.graph_parts import (
     EDGE_CHARS,
     NODE_CHARS,
     answer,
-    cut_branches,
     edge_text,
-    mark,
-    node_cost,
-    node_line,
-    nodes_line,
-    others_lines,
     plain,
-    plain_all,
-    tree_lines,
 )
 from prism_gateway.mcp.answers.impacts import fit_rows
 from prism_gateway.mcp.answers.receipts import receipt_json
-from prism_gateway.mcp.tool import Answer, Json
-
-
-def fit_branches(branches: Sequence[TreeBranch], max_tokens: int) -> int:
-    """Returns the number of branches that fit. Parents come first, so the fitting branches form a tree."""
-    costs = [
-        node_cost(branch.node) + EDGE_CHARS + sum(map(node_cost, branch.overrides)) for branch in branches
-    ]
-    return fit([0] * len(costs), costs, chars(max_tokens), 0).kept
+from prism_gateway.mcp.tool import Answer
 
 
 def fit_dependencies(reply: DependenciesReply, max_tokens: int) -> int:
@@ -49,36 +27,6 @@ def fit_dependencies(reply: DependenciesReply, max_tokens: int) -> int:
     return fit_rows(
         [[_dependency_cost(one) for one in side] for side in (reply.uses, reply.used_by)], max_tokens, rest
     )
-
-
-def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
-    """Returns both trees, each cut to half of the budget."""
-    trees = {
-        "supertypes": (reply.supertypes, reply.total_supertypes),
-        "subtypes": (reply.subtypes, reply.total_subtypes),
-    }
-    structured: Json = {"roots": plain_all(reply.roots), "others": plain_all(reply.others)}
-    lines = [f"types around {nodes_line(reply.roots)}"]
-    for name, (tree, total) in trees.items():
-        branches = cut_branches(tree, fit_branches(tree, max_tokens // 2)) if tree else ()
-        structured[name] = plain_all(branches)
-        if len(branches) < len(tree):
-            structured["truncated"] = True
-        lines += [
-            f"{name} ({total} direct):"
-            if total
-            else f"{name}: none in the graph; find_references searches the text.",
-            *tree_lines(branches, {}),
-        ]
-    if reply.note:
-        structured |= {"note": reply.note, "structural": plain_all(reply.structural)}
-        lines += [
-            f"{reply.note} {reply.total_structural}:",
-            *(f"? {node_line(node)}" for node in reply.structural),
-        ]
-    structured["receipt"] = receipt_json(reply.receipt)
-    lines += others_lines(reply.others, reply.matched)
-    return answer(structured, lines, reply.receipt)
 
 
 def dependencies(reply: DependenciesReply) -> Answer:
@@ -102,26 +50,6 @@ def dependencies(reply: DependenciesReply) -> Answer:
         )
     lines += [f"cycle: {' → '.join(cycle)}" for cycle in reply.cycles]
     return answer(structured, lines, reply.receipt, reply.next_cursor)
-
-
-def find_path(reply: FindPathReply, max_tokens: int) -> Answer:
-    """Returns each path node by node, or the searches that found none."""
-    costs = [
-        sum(node_cost(node) + EDGE_CHARS for node in path.nodes) for path in (*reply.paths, *reply.backward)
-    ]
-    kept = fit([0] * len(costs), costs, chars(max_tokens), 0).kept if costs else 0
-    cut = reply.model_copy(update={"paths": reply.paths[:kept], "backward": reply.backward[:kept]})
-    structured = plain(cut, exclude={"receipt"}) | {"receipt": receipt_json(reply.receipt)}
-    if kept < len(costs):
-        structured["truncated"] = True
-    lines = [f"from {nodes_line(reply.source)} to {nodes_line(reply.target)}"]
-    for number, path in enumerate(cut.paths, 1):
-        lines += [f"path {number}, {len(path.edges)} edges:", *_path_lines(path)]
-    if not reply.paths:
-        lines += ["no path. Searched:", *map(_search_line, reply.searches)]
-    for path in cut.backward[:1]:
-        lines += ["but in the opposite direction:", *_path_lines(path)]
-    return answer(structured, lines, reply.receipt)
 
 
 # ── pieces
@@ -155,16 +83,3 @@ def _dependency_line(one: FileDependency) -> str:
 
 def _external(module: ExternalModule) -> str:
     return module.module if module.files == 1 else f"{module.module} ({module.files} files)"
-
-
-def _path_lines(path: GraphPath) -> Iterator[str]:
-    yield f"  {node_line(path.nodes[0])}"
-    for node, edge in zip(path.nodes[1:], path.edges, strict=True):
-        yield f"{mark(edge.status)} → {node_line(node)} {edge_text(edge)}"
-
-
-def _search_line(search: PathSearch) -> str:
-    way = "source to target" if search.forward else "target to source"
-    unsure = "with candidates" if search.candidates else "without candidates"
-    reach = f"{search.found} paths" if search.found else f"only {search.visited} nodes reach the end"
-    return f"  {way} over {search.edges}, {unsure}: {reach}"

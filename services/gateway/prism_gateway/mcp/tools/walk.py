@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from prism_contracts import types
+from prism_contracts.rpc.files import LINES
 from prism_contracts.rpc.graph import (
     CALL_HIERARCHY,
     DEPENDENCIES,
@@ -20,7 +21,8 @@ from prism_contracts.rpc.graph import (
     DependencyDirection,
     ImpactRequest,
 )
-from prism_gateway.mcp.answers import calls, impacts, walks
+from prism_gateway.mcp.answers import calls, impacts, paths, walks
+from prism_gateway.mcp.answers import types as type_text
 from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, OneOf
 from prism_gateway.mcp.schema import (
     BOOLEAN,
@@ -77,6 +79,7 @@ class FindPath(BudgetedArguments):
     target_path: types.FilePath = ""
     depth: Annotated[int, Field(ge=1, le=PATH_DEPTH_MAX)] = PATH_DEPTH_MAX
     include_candidates: Candidates = True
+    include_bodies: Annotated[bool, Field(description="add the code on the way")] = False
 
 
 class ImpactOfChange(BudgetedArguments):
@@ -85,7 +88,7 @@ class ImpactOfChange(BudgetedArguments):
     diff: Annotated[types.Diff, Field(description="unified diff")] = ""
     depth: Depth = 3
     include_candidates: Candidates = True
-    limit: Limit = 50
+    limit: Limit = 100
     cursor: types.Cursor = ""
 
     @model_validator(mode="after")
@@ -107,8 +110,8 @@ async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
 
 
 async def get_type_hierarchy(call: Call, arguments: GetTypeHierarchy) -> Answer:
-    reply = await call.ask(TYPE_HIERARCHY, arguments)
-    return walks.type_hierarchy(reply, arguments.max_tokens)
+    reply = await call.ask(TYPE_HIERARCHY, arguments, with_text=True)
+    return type_text.type_hierarchy(reply, arguments.max_tokens)
 
 
 async def get_dependencies(call: Call, arguments: GetDependencies) -> Answer:
@@ -123,8 +126,13 @@ async def get_dependencies(call: Call, arguments: GetDependencies) -> Answer:
 
 
 async def find_path(call: Call, arguments: FindPath) -> Answer:
-    reply = await call.ask(FIND_PATH, arguments)
-    return walks.find_path(reply, arguments.max_tokens)
+    reply = await call.ask(FIND_PATH, arguments, with_text=True)
+    ranges = paths.body_ranges(reply) if arguments.include_bodies else ()
+    if not ranges:
+        return paths.find_path(reply, arguments.max_tokens)
+    found = await call.ask(LINES, arguments, ranges=ranges)
+    bodies = {place: text for place, text in zip(ranges, found.texts, strict=True) if text is not None}
+    return paths.find_path(reply, arguments.max_tokens, bodies)
 
 
 async def impact_of_change(call: Call, arguments: ImpactOfChange) -> Answer:
@@ -180,6 +188,7 @@ TOOLS: tuple[AnyTool, ...] = (
             subtypes=BRANCHES,
             note=STRING,
             structural=array(NODE),
+            in_text=OBJECT,
             others=array(NODE),
             **TRUNCATED,
             **RECEIPT,
@@ -215,6 +224,7 @@ TOOLS: tuple[AnyTool, ...] = (
             target=array(NODE),
             paths=PATHS,
             backward=PATHS,
+            notes=STRINGS,
             searches=array(OBJECT),
             **TRUNCATED,
             **RECEIPT,
