@@ -104,7 +104,7 @@ async def _converse(url: str, http: httpx2.AsyncClient, query: str) -> DemoAnswe
         clock.lap("connect")
         tools = len((await client.list_tools()).tools)
         clock.lap("list tools")
-        arguments = {"query": query, "limit": HITS}
+        arguments = {"query": query, "limit": HITS, "detail": "full"}
         first = await client.call_tool(TOOL, arguments)
         clock.lap("answer")
         await client.call_tool(TOOL, arguments)

@@ -205,7 +205,8 @@ async def test_search_code_returns_lines_confidence_and_next_actions(stack) -> N
     async with stack.mcp() as client:
         result = await client.call_tool("search_code", {"query": "main", "source_only": True})
     answer = result.structured_content
-    left_out = {"file_context", "symbol_start", "symbol_end"}
+    empty = {"file_context", "lines", "signature", "matched", "callees"}
+    left_out = {"symbol_start", "symbol_end", *empty}
     assert answer["results"] == [stack.fake.hits[0].model_dump(mode="json", exclude=left_out)]
     assert (answer["confidence"], answer["query_intent"]) == ("high", "definition")
     assert answer["next_actions"] == ["Read src/app.py."]
@@ -213,7 +214,7 @@ async def test_search_code_returns_lines_confidence_and_next_actions(stack) -> N
     assert "diagnostics" not in answer
     assert "truncated" not in answer
     assert result.meta["prism/timings_ms"] == {"store": 1.5}
-    assert "acme/app src/app.py:3-5 main\ndef main():" in result.content[0].text
+    assert "src/app.py:3-5 main\ndef main():" in result.content[0].text
     assert stack.fake.last().source_only
 
 

@@ -2,10 +2,10 @@
 
 from gateway_receipts import RECEIPT
 
-from prism_contracts.rpc.search import FileContext, Hit, Intent, SearchReply
+from prism_contracts.rpc.search import FileContext, Hit, Intent, SearchReply, ShownLine
 from prism_gateway.mcp.answers import hits
 from prism_gateway.mcp.tool import Answer
-from prism_gateway.search import first_lines, shorten, with_top_lines
+from prism_gateway.search import shorten
 
 
 def hit(number: int, lines: int = 3) -> Hit:
@@ -38,30 +38,34 @@ def test_a_search_within_its_budget_is_complete() -> None:
     answer = show_search(search_reply(hit(0), hit(1)), 4_000)
     assert [result["content"] for result in answer.structured["results"]] == [hit(0).content, hit(1).content]
     assert "truncated" not in answer.structured
-    assert answer.text.startswith("acme/app src/0.py:11-13\nline 0 of some code\n")
+    assert answer.text.startswith("src/0.py:11-13 top level\nline 0 of some code\n")
     assert answer.text.endswith("next: Read it.")
 
 
-def test_top_lines_are_those_of_the_first_two_hits() -> None:
-    found = [hit(0, 100), hit(1, 100), hit(2, 0), hit(3, 0)]
-    answer = hits.search(with_top_lines(search_reply(*found)), 4_000)
-    first, second, *others = (result["content"] for result in answer.structured["results"])
-    assert first.endswith("line 39 of some code\n… 61 more lines: read_file from line 51")
-    assert second.endswith("line 5 of some code\n… 95 more lines: read_file from line 17")
-    assert others == ["", ""]
-    assert "\n\nacme/app src/2.py:11-10\nacme/app src/3.py:11-10\n\nconfidence" in answer.text
+def top(number: int, score: float, *lines: int, **fields: object) -> Hit:
+    """Returns a hit that is a symbol."""
+    shown = tuple(ShownLine(number=line, text=f"line {line}") for line in lines)
+    known = {"content": "", "symbol": "Store.load", "lines": shown, "score": score}
+    return hit(number).model_copy(update=known | fields)
 
 
-def test_the_lines_of_a_hit_are_those_of_its_symbol() -> None:
-    found = hit(0, 20).model_copy(update={"symbol": "pay", "symbol_start": 15, "symbol_end": 18})
-    (shown,) = with_top_lines(search_reply(found)).results
-    assert (shown.start_line, shown.end_line) == (15, 18)
-    assert shown.content == "\n".join(f"line {line} of some code" for line in range(4, 8))
+def test_a_hit_shows_numbered_lines_with_gaps_and_callees() -> None:
+    found = top(0, 1.0, 11, 13, matched=("order",), callees=("Store.save 20-22",))
+    text = hits.search(search_reply(found), 4_000).text
+    assert text.startswith(
+        "src/0.py:11-13 Store.load (says order)\n  11: line 11\n  …\n  13: line 13\n  calls, by name: Store.save 20-22\n"
+    )
 
 
-def test_a_cut_that_saves_no_line_is_not_made() -> None:
-    assert first_lines("a\nb\nc", 2, 1) == "a\nb\nc"
-    assert first_lines("a\nb\nc\nd", 2, 1) == "a\nb\n… 2 more lines: read_file from line 3"
+def test_further_hits_are_one_line_each_and_weak_ones_last() -> None:
+    first = top(0, 1.0, 11)
+    weak = [top(number, 0.2) for number in range(2, 8)]
+    good = top(9, 0.8, signature="def load(self)", matched=("load",), symbol="")
+    text = hits.search(search_reply(first, *weak, good), 4_000).text
+    assert (
+        "\n\nsrc/9.py:11-13 top level: def load(self) (says load)\nweak: src/2.py:11-13 Store.load\n" in text
+    )
+    assert "\n… and 3 weaker: src/5.py, src/6.py, src/7.py\n" in text
 
 
 def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:
@@ -118,4 +122,4 @@ def test_definitions_of_the_file_follow_its_hit() -> None:
 
 def test_a_compact_hit_is_one_line() -> None:
     answer = show_search(search_reply(hit(0).model_copy(update={"content": ""})), 4_000)
-    assert answer.text.startswith("acme/app src/0.py:11-13\n\nconfidence")
+    assert answer.text.startswith("src/0.py:11-13 top level\n\nconfidence")

@@ -18,7 +18,7 @@ def test_the_receipt_line_lists_what_is_missing() -> None:
         }
     )
     assert receipt_line(stale) == (
-        "index acme/app@1111111111 (12 s behind 2222222222), 2 files skipped, 1 failed, without dense, cached"
+        "index acme/app@1111111111 (12 s behind 2222222222), 1 files failed: index_coverage names them, without dense"
     )
 
 

@@ -2,18 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_contracts.code import SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.search import Hit, Intent, SearchRequest
+from prism_contracts.rpc.search import Hit, Intent, ShownLine
 from prism_contracts.types import QUERY_CHARS_MAX
-from prism_search.core.advice import ACTIONS_MAX, next_actions
-from prism_search.core.confidence import confidence
-from prism_search.core.diagnosis import FOUND_NOTHING, diagnose
-from prism_search.core.passages import Range
+from prism_search.core.advice import next_actions
 from prism_search.core.query import SYMBOLS_MAX, TERMS_MAX, dotted, last_name, parse_query
-from prism_search.core.retrieval.candidates import Candidate
-from prism_search.core.retrieval.filters import dropped_by, filters_of
-from prism_search.core.retrieval.fuse import LEG_WEIGHTS
 from prism_search.core.words import EQUAL, KIN, PREFIX, likeness, parts, stem, stems_of
 
 words = st.text("abcdeginrsty", max_size=12)
@@ -224,8 +217,8 @@ def test_undefined_symbol_is_searched_as_text():
 
 def test_definition_is_read_next_even_below_a_test():
     hits = [hit("test_next", 3, "test_a.py"), hit("Route.next", 2)]
-    assert 'file_path="a.py"' in next_actions(parse_query("Route.next"), hits)[0]
-    assert 'file_path="test_a.py"' in next_actions(parse_query("next of a route"), hits)[0]
+    assert '"a.py:3-9"' in next_actions(parse_query("Route.next"), hits)[0]
+    assert '"test_a.py:3-9"' in next_actions(parse_query("next of a route"), hits)[0]
 
 
 def test_actions_name_the_repository_if_several():
@@ -235,99 +228,25 @@ def test_actions_name_the_repository_if_several():
     )
 
 
-def test_headings_and_keys_are_not_looked_up():
-    actions = next_actions(parse_query("retry parcels"), [hit("Guide.Retries", kind="section")])
-    assert not any("get_symbol_definition" in action for action in actions)
-
-
 def test_advice_without_hits_is_another_search():
     assert any("grep_code" in action for action in next_actions(parse_query("x"), []))
 
 
-def test_the_best_hit_is_read_next():
+def test_the_best_hit_is_read_next_unless_it_is_shown():
     actions = next_actions(parse_query("retry parcels"), [hit("Route.next"), hit()])
-    assert actions == (
-        'read_file file_path="a.py" start_line=3 end_line=9',
-        'get_symbol_definition symbol="Route.next" include_body=true',
-        'get_file_outline file_path="a.py"',
-    )
-    assert len(actions) <= ACTIONS_MAX
-
-
-def test_questions_about_callers_lead_to_grep():
-    assert (
-        next_actions(parse_query("who calls find_route"), [hit()])[-1]
-        == 'grep_code pattern="find_route" word=true'
-    )
-
-
-# Confidence
-
-
-def shown(*scores: float, symbol: str = "Route.next"):
-    files = [Candidate(f"f{n}", "r", f"{n}.py", "g", score=score) for n, score in enumerate(scores)]
-    return [(file, Range(1, 9, symbol)) for file in files]
+    assert actions == ('read_file places=["a.py:3-9"]',)
+    lines = tuple(ShownLine(number=number, text="x") for number in (3, 4, 5, 7, 9))
+    shown = hit("Route.next").model_copy(update={"lines": lines})
+    assert next_actions(parse_query("retry parcels"), [shown]) == ()
 
 
 @pytest.mark.parametrize(
-    ("scores", "expected"),
+    ("question", "action"),
     [
-        ([], "none"), ([1.0], "high"), ([0.99], "medium"), ([0.8], "medium"), ([0.79], "low"),
-        ([2.0, 1.7], "high"), ([2.0, 1.71], "medium"), ([2.0, 1.9], "medium"), ([2.0, 1.91], "low"), ([2.0, 2.0, 0.1], "low"),
+        ("who calls find_route", 'find_references symbols=["find_route"]'),
+        ("tests of find_route", 'impact_of_change symbol="find_route"'),
+        ("architecture of the project", "get_architecture"),
     ],
-)  # fmt: skip
-def test_confidence_depends_on_best_score_and_lead(scores, expected):
-    assert confidence(parse_query("how does a route go on"), shown(*scores)) == expected
-    assert confidence(parse_query("Route.next"), shown(*scores)) == expected
-
-
-def test_the_lead_is_over_another_file():
-    best, other = shown(2.0, 0.5)
-    assert confidence(parse_query("how does a route go on"), [best, best, other]) == "high"
-
-
-@pytest.mark.parametrize("text", ["Route.next()", "where is Route.next defined"])
-def test_missing_definition_is_never_of_high_confidence(text):
-    assert confidence(parse_query(text), shown(9.0, symbol="Route.next_stop")) == "medium"
-    assert confidence(parse_query(text), shown(9.0)) == "high"
-
-
-# Diagnosis
-
-
-def test_empty_answer_has_a_reason():
-    query = parse_query("retry parcels")
-    dropped = diagnose(query, {"keyword": 3}, dropped={"kind": 2, "path_filter": 1})
-    assert dropped["reason"] == "filters dropped every candidate (kind 2, path_filter 1)"
-    assert diagnose(query, {"keyword": 0}, excluded="no file passes")["reason"] == "no file passes"
-    filters = filters_of(SearchRequest(tenant="t", query="x", kind=SymbolKind.TRAIT, source_only=True))
-    passing = "no leg found anything that passes kind 'trait' and source_only True"
-    assert diagnose(query, {"keyword": 0}, filters=filters)["reason"] == passing
-    nothing = diagnose(query, {"keyword": 0, "path": 2}, missing=["vector"], near_symbols=["retry_parcel"])
-    assert nothing == {
-        "reason": "no leg found anything",
-        "found_by_leg": {"keyword": 0, "path": 2},
-        "nothing_because": {
-            "keyword": "no text contains one of the words",
-            "exact": "the question contains no symbol name",
-            "vector": "it did not answer",
-        },
-        "words": ["retry", "parcels"],
-        "near_symbols": ["retry_parcel"],
-    }
-
-
-def test_every_leg_has_its_reason():
-    assert FOUND_NOTHING.keys() == LEG_WEIGHTS.keys()
-
-
-@pytest.mark.parametrize(
-    ("asked", "by"),
-    [
-        ({}, ""), ({"path_filter": "a/*.py"}, ""), ({"path_filter": "b/**"}, "path_filter"), ({"kind": SymbolKind.CLASS}, "kind"),
-        ({"source_only": True}, "source_only"),
-    ],
-)  # fmt: skip
-def test_first_failing_filter_drops_a_candidate(asked, by):
-    file = Candidate("f", "r", "a/b.py", "g", flags="t")
-    assert dropped_by(file, SearchRequest(tenant="t", query="x", **asked)) == by
+)
+def test_questions_about_the_graph_lead_to_its_tools(question, action):
+    assert action in next_actions(parse_query(question), [hit()])

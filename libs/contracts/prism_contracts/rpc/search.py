@@ -49,7 +49,7 @@ class Detail(StrEnum):
     """How much of each hit an answer contains."""
 
     FULL = "full"
-    TOP = "top"  # the lines of the first two hits, place and name of the others
+    TOP = "top"  # hits are symbols: the lines that matter of the first two, a signature of the others
     COMPACT = "compact"  # place and name, without the lines
 
 
@@ -77,8 +77,18 @@ class FileContext(Message):
     definitions_left_out: int = 0
 
 
+class ShownLine(Message):
+    """A line of a file."""
+
+    number: int
+    text: str
+
+
 class Hit(Message):
-    """One result. Scores compare within one reply only."""
+    """One result. Scores compare within one reply only.
+
+    With `Detail.TOP` it is a symbol: the lines are its range, `lines` has those to show, `content` is empty.
+    """
 
     repo: str
     file_path: str
@@ -90,6 +100,12 @@ class Hit(Message):
     # The range of `symbol`, which may begin before the hit or end after it; 0 if it is unknown.
     symbol_start: int = 0
     symbol_end: int = 0
+    # With `Detail.TOP`: the first hits' lines, the first line of the symbol, and the words of the question that
+    # the symbol contains.
+    lines: tuple[ShownLine, ...] = ()
+    signature: str = ""
+    matched: tuple[str, ...] = ()
+    callees: tuple[str, ...] = ()  # of the first hit, by name, each as `Session.close src/session.py:12-40`
     language: str = ""
     score: float
     # The legs that found it, each with its rank (from 1).

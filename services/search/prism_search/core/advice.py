@@ -5,29 +5,40 @@ from collections.abc import Sequence
 from prism_contracts.rpc.search import Hit, Intent
 from prism_search.core.query import Query, last_name
 
-ACTIONS_MAX = 3
-# Symbols of prose and data have no definition to look up.
-WITHOUT_DEFINITION = frozenset({"", "section", "key"})
+# A hit that shows this share of its lines is whole: the others are comments and blank lines.
+WHOLE_SHARE = 0.6
+CALLS = frozenset({Intent.CALLERS, Intent.USAGE})
 
 
 def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) -> tuple[str, ...]:
-    """Returns likely next calls, ready to use. `with_repo` adds the repository to each."""
+    """Returns likely next calls, ready to use: never one that shows again what the hits show.
+
+    `with_repo` adds the repository to each.
+    """
     if not hits:
         return ("grep_code with a literal part of it", "list_files to see the indexed files")
     best = _definition(query, hits) or hits[0]
     repo = f' repo="{best.repo}"' if with_repo else ""
-    place = f'file_path="{best.file_path}"'
-    actions = [f"read_file {place} start_line={best.start_line} end_line={best.end_line}{repo}"]
+    actions = []
     if query.only_symbol and _definition(query, hits) is None:
         name = last_name(query.only_symbol)
-        actions.insert(0, f'grep_code pattern="{name}", as no hit defines it')
-    if best.kind not in WITHOUT_DEFINITION:
-        actions.append(f'get_symbol_definition symbol="{best.symbol}" include_body=true{repo}')
-    if query.intent in (Intent.CALLERS, Intent.USAGE) and (query.symbols or best.symbol):
-        actions.append(f'grep_code pattern="{(query.symbols or (best.symbol,))[0]}" word=true{repo}')
-    else:
-        actions.append(f"get_file_outline {place}{repo}")
-    return tuple(actions[:ACTIONS_MAX])
+        actions.append(f'grep_code pattern="{name}", as no hit defines it')
+    if query.intent in CALLS and (query.symbols or best.symbol):
+        actions.append(f'find_references symbols=["{(query.symbols or (best.symbol,))[0]}"]{repo}')
+    if query.intent is Intent.TEST and query.symbols:
+        actions.append(f'impact_of_change symbol="{query.symbols[0]}"{repo}')
+    if query.intent is Intent.ARCHITECTURE:
+        actions.append(f"get_architecture{repo}")
+    if not _is_whole(best):
+        place = f"{best.file_path}:{best.start_line}-{best.end_line}"
+        actions.append(f'read_file places=["{place}"]{repo}')
+    return tuple(actions)
+
+
+def _is_whole(hit: Hit) -> bool:
+    """Whether a hit shows its lines, but for comments and blank lines."""
+    shown = len(hit.lines) or hit.content.count("\n") + 1
+    return shown >= WHOLE_SHARE * (hit.end_line - hit.start_line + 1)
 
 
 def _definition(query: Query, hits: Sequence[Hit]) -> Hit | None:

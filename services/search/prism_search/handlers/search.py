@@ -20,7 +20,7 @@ from prism_search.core.confidence import confidence
 from prism_search.core.hit_pages import next_cursor, read_page
 from prism_search.core.matching import Question
 from prism_search.core.query import parse_query
-from prism_search.core.retrieval.assemble import passages_of
+from prism_search.core.retrieval.assemble import passages_of, tests_last
 from prism_search.core.retrieval.context import Clock, SearchContext
 from prism_search.core.retrieval.filters import dropped_by
 from prism_search.core.retrieval.plan import DEEP_LEG
@@ -89,9 +89,9 @@ class SearchHandler:
                 wanted = (file for file in retrieved.candidates if not dropped_by(file, request))
                 passages = passages_of(question, rank(question, wanted, page.end + 1), page.end + 1)
                 context.clock.lap("rank")
-                asked = passages[page.begin : page.end]
-                hits = await self._retrieval.hits(context, question, asked)
-                if len(hits) == len(asked):
+                asked = tests_last(context, passages[page.begin : page.end])
+                hits, is_whole = await self._retrieval.hits(context, question, asked, retrieved.candidates)
+                if is_whole:
                     break
                 self._retrieval.forget([file.file for file, _ in passages])
             else:  # a short page is better than an error
@@ -100,7 +100,7 @@ class SearchHandler:
             context.clock.lap("assemble")
             answer = SearchAnswer(
                 results=hits,
-                confidence=confidence(query, passages) if hits else "none",
+                confidence=confidence(query, [*asked, *passages[page.end :]]) if hits else "none",
                 query_intent=query.intent,
                 next_actions=next_actions(query, hits, with_repo=len(target.repositories) > 1),
                 diagnostics={} if hits else await self._retrieval.diagnose(context, retrieved),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
-from prism_contracts.rpc.search import Corpus, Hit
+from prism_contracts.rpc.search import Corpus, Detail, Hit
 from prism_runtime.tasks import running
 from prism_search.adapters.embedding import QueryEmbedding, Vector
 from prism_search.adapters.facts import Facts
@@ -19,11 +19,12 @@ from prism_search.adapters.near_symbols import most_similar, near_symbols
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.matching import Question
-from prism_search.core.retrieval.assemble import Passage, hit_of, shown_in_full
+from prism_search.core.retrieval.assemble import Passage, hit_of, members, shown_in_full
 from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.retrieval.context import SearchContext
 from prism_search.core.retrieval.filters import dropped_by, filters_of
 from prism_search.core.retrieval.fuse import LegResults, candidates_of, fuse_legs
+from prism_search.core.retrieval.members import MemberText, extent
 from prism_search.core.retrieval.plan import (
     DEEP_LEG,
     FAST_LEG,
@@ -58,6 +59,13 @@ class Retrieved:
     candidates: Sequence[Candidate]
     stale: set[str]  # files that were replaced while they were read
     is_crowded: bool  # the legs ran without the scope condition, and returned points outside the scope
+
+
+class Hits(NamedTuple):
+    """The hits of passages. `is_whole` is False if a file was replaced while it was read."""
+
+    hits: tuple[Hit, ...]
+    is_whole: bool
 
 
 class Retrieval:
@@ -97,9 +105,15 @@ class Retrieval:
         return await self._candidates(context, vectors, is_whole=is_whole)
 
     async def hits(
-        self, context: SearchContext, question: Question, passages: Sequence[Passage]
-    ) -> tuple[Hit, ...]:
+        self,
+        context: SearchContext,
+        question: Question,
+        passages: Sequence[Passage],
+        candidates: Sequence[Candidate],
+    ) -> Hits:
         """Returns the hits of passages with their texts, except where the file was replaced meanwhile."""
+        if context.request.detail is Detail.TOP and context.request.corpus is Corpus.CODE:
+            return await self._members(context, question, passages, candidates)
         read = partial(self._contents, context.target)
         contents: Sequence[str | None]
         if context.request.corpus is Corpus.DOCS:
@@ -108,11 +122,29 @@ class Retrieval:
             shown = shown_in_full(context.request, passages)
             texts = await read(shown) if shown else ()
             contents = [*texts, *[""] * (len(passages) - len(shown))]
-        return tuple(
+        found = [
             hit_of(context, passage, content)
             for passage, content in zip(passages, contents, strict=True)
             if content is not None
-        )
+        ]
+        return Hits(tuple(found), is_whole=len(found) == len(passages))
+
+    async def _members(
+        self,
+        context: SearchContext,
+        question: Question,
+        passages: Sequence[Passage],
+        candidates: Sequence[Candidate],
+    ) -> Hits:
+        """Returns the hits as symbols, from the text of the functions that the passages touch."""
+        wider = [(file, extent(file, found)) for file, found in passages]
+        contents = await self._contents(context.target, wider)
+        read = [
+            (passage, MemberText.of(content, around.start, passage[0].language))
+            for passage, (_, around), content in zip(passages, wider, contents, strict=True)
+            if content is not None
+        ]
+        return Hits(tuple(members(context, question, read, candidates)), is_whole=len(read) == len(passages))
 
     async def diagnose(self, context: SearchContext, retrieved: Retrieved) -> dict[str, object]:
         """Returns why a question has no hits."""

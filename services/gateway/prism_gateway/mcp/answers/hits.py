@@ -1,13 +1,17 @@
 """Hits of a search, with their code."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from prism_contracts.rpc.search import FileContext, Hit, SearchReply
+from prism_contracts.rpc.search import FileContext, Hit, SearchReply, ShownLine
+from prism_gateway.mcp.answers.places import TOP_LEVEL, file_label
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
+# A hit whose score is below this share of the first one's is weak.
+WEAK_SHARE = 0.45
+WEAK_SHOWN_MAX = 3
 TIMINGS_META = "prism/timings_ms"
 
 
@@ -29,18 +33,19 @@ def search(reply: SearchReply, max_tokens: int) -> Answer:
         structured["diagnostics"] = reply.diagnostics
     blocks = list(_blocks(reply.results)) or [_nothing_found(reply.diagnostics)]
     foot = [
-        f"confidence {reply.confidence}, intent {reply.query_intent.value}; {receipt_line(reply.receipt)}",
+        f"confidence {reply.confidence}; {receipt_line(reply.receipt)}",
         *(f"next: {action}" for action in structured["next_actions"]),
     ]
-    if reply.next_cursor:
-        foot.append(f"next_cursor: {reply.next_cursor}")
+    if reply.next_cursor and reply.confidence != "high":
+        foot.append(f"more: cursor={reply.next_cursor}")
     return Answer(structured, "\n\n".join([*blocks, "\n".join(foot)]), {TIMINGS_META: reply.timings_ms})
 
 
 def _hit(hit: Hit) -> Json:
     shown = hit.model_dump(mode="json", exclude={"symbol_start", "symbol_end"})
-    if hit.file_context is None:
-        del shown["file_context"]
+    for name in ("file_context", "lines", "signature", "matched", "callees"):
+        if not shown[name]:
+            del shown[name]
     return shown
 
 
@@ -50,21 +55,51 @@ def _nothing_found(diagnostics: dict[str, Any]) -> str:
     return f"{head} Words searched: {', '.join(words)}." if words else head
 
 
-def _blocks(hits: Iterable[Hit]) -> Iterator[str]:
+def _blocks(hits: Sequence[Hit]) -> Iterator[str]:
     """Returns one block per hit with lines, and one for hits without lines that follow each other."""
-    for has_lines, found in groupby(hits, key=lambda hit: bool(hit.content.strip() or hit.file_context)):
-        blocks = map(_hit_block, found)
+    with_repo = len({hit.repo for hit in hits}) > 1
+    weak = {id(hit) for hit in hits if hit.score < WEAK_SHARE * hits[0].score}
+    shown = [*(hit for hit in hits if id(hit) not in weak), *(hit for hit in hits if id(hit) in weak)]
+    rest = max(0, len(weak) - WEAK_SHOWN_MAX) if hits and hits[0].lines else 0
+    for has_lines, found in groupby(shown[: len(shown) - rest], key=_has_lines):
+        blocks = [_hit_block(hit, with_repo=with_repo, is_weak=id(hit) in weak) for hit in found]
         yield from blocks if has_lines else ["\n".join(blocks)]
+    if rest:
+        yield f"… and {rest} weaker: {', '.join(dict.fromkeys(hit.file_path for hit in shown[-rest:]))}"
 
 
-def _hit_block(hit: Hit) -> str:
+def _has_lines(hit: Hit) -> bool:
+    return bool(hit.lines or hit.content.strip() or hit.file_context)
+
+
+def _hit_block(hit: Hit, *, with_repo: bool, is_weak: bool) -> str:
     """Returns the place, the lines, and the definitions of the file if requested."""
-    lines = [f"{hit.repo} {hit.file_path}:{hit.start_line}-{hit.end_line} {hit.symbol}".rstrip()]
+    place = file_label(f"{hit.file_path}:{hit.start_line}-{hit.end_line}", hit.repo if with_repo else "")
+    lines = [f"{'weak: ' if is_weak else ''}{place} {hit.symbol or TOP_LEVEL}{_reason(hit)}"]
+    lines += _shown_lines(hit.lines)
+    if hit.callees:
+        lines.append(f"  calls, by name: {'; '.join(hit.callees)}")
     if hit.content.strip():
         lines.append(hit.content.rstrip())
     if hit.file_context:
         lines.append(_file_context_line(hit.file_context))
     return "\n".join(lines)
+
+
+def _reason(hit: Hit) -> str:
+    """Returns the signature, unless lines follow, and the words of the question that the symbol contains."""
+    signature = f": {hit.signature}" if hit.signature and not hit.lines else ""
+    return f"{signature} (says {', '.join(hit.matched)})" if hit.matched else signature
+
+
+def _shown_lines(lines: Sequence[ShownLine]) -> Iterator[str]:
+    """Returns lines with their numbers, and an ellipsis for each gap."""
+    previous = 0
+    for line in lines:
+        if previous and line.number > previous + 1:
+            yield "  …"
+        yield f"  {line.number}: {line.text}"
+        previous = line.number
 
 
 def _file_context_line(context: FileContext) -> str:

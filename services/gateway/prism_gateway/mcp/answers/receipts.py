@@ -20,15 +20,13 @@ def receipt_line(receipt: Receipt) -> str:
         line += f" ({receipt.lag_seconds:.0f} s behind{head})"
     if receipt.mixed_with_job:
         line += f", some files may be newer: job {receipt.mixed_with_job} has not completed"
-    if receipt.files_skipped or receipt.files_failed:
-        line += f", {receipt.files_skipped} files skipped, {receipt.files_failed} failed"
+    if receipt.files_failed:
+        line += f", {receipt.files_failed} files failed: index_coverage names them"
     if receipt.missing_legs:
         line += f", without {', '.join(receipt.missing_legs)}"
-    if isinstance(receipt, GraphReceipt):
-        line += f", graph of {short_commit(receipt.graph_commit)}"
-        if receipt.graph_lag_seconds:
-            line += f" ({receipt.graph_lag_seconds:.0f} s behind the index)"
-    return f"{line}, cached" if receipt.cached else line
+    if isinstance(receipt, GraphReceipt) and receipt.graph_lag_seconds:
+        line += f", graph of {short_commit(receipt.graph_commit)} ({receipt.graph_lag_seconds:.0f} s behind the index)"
+    return line
 
 
 def _indexed(receipt: Receipt) -> str:

@@ -1,7 +1,9 @@
 """Chooses the lines to show of the ranked files, and makes hits of them."""
 
+import re
 from collections.abc import Sequence
 
+from prism_contracts.code import Flag
 from prism_contracts.rpc.search import Detail, Hit, SearchRequest
 from prism_search.core.file_context import file_context
 from prism_search.core.matching import Question
@@ -9,10 +11,11 @@ from prism_search.core.outline import OutlineEntry
 from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.retrieval.candidates import Candidate, locate_chunks
 from prism_search.core.retrieval.context import SearchContext
+from prism_search.core.retrieval.members import MemberText, callees_of, member_of
 
 Passage = tuple[Candidate, Range]
 
-TOP_HITS = 2
+EXAMPLES = re.compile(r"(?:^|/)_?(?:examples?|samples?|demos?)/", re.IGNORECASE)
 
 
 def passages_of(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Passage]:
@@ -28,10 +31,21 @@ def passages_of(question: Question, ranked: Sequence[Candidate], limit: int) -> 
     return passages
 
 
+def tests_last(context: SearchContext, passages: Sequence[Passage]) -> list[Passage]:
+    """Returns the passages of a page, with those of tests and examples last, unless the question is about tests."""
+    if context.request.detail is not Detail.TOP or context.query.about_tests:
+        return list(passages)
+    return sorted(passages, key=lambda passage: is_aside(passage[0]))
+
+
+def is_aside(file: Candidate) -> bool:
+    """Whether a file is a test, or in a folder of examples."""
+    return Flag.TEST in file.flags or EXAMPLES.search(file.path) is not None
+
+
 def shown_in_full(request: SearchRequest, passages: Sequence[Passage]) -> Sequence[Passage]:
-    """Returns the passages whose lines the reply contains: the first ones of a page."""
-    shown = {Detail.FULL: len(passages), Detail.TOP: TOP_HITS, Detail.COMPACT: 0}
-    return passages[: shown[request.detail]]
+    """Returns the passages whose text is read."""
+    return passages[: 0 if request.detail is Detail.COMPACT else len(passages)]
 
 
 def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
@@ -55,6 +69,38 @@ def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
         signals={name: share for name, share in file.signals.items() if share} if request.explain else {},
         file_context=file_context(file) if request.include_file_context else None,
     )
+
+
+def members(
+    context: SearchContext,
+    question: Question,
+    read: Sequence[tuple[Passage, MemberText]],
+    candidates: Sequence[Candidate],
+) -> list[Hit]:
+    """Returns the hits of passages as symbols, each symbol once; the first with its callees among the candidates."""
+    hits: dict[tuple[str, int], Hit] = {}
+    for (file, found), text in read:
+        member = member_of(question, file, found, text, len(hits))
+        whole = hit_of(context, (file, found), "")
+        symbol = member.symbol
+        hits.setdefault(
+            (file.file, member.start),
+            whole.model_copy(
+                update={
+                    "start_line": member.start,
+                    "end_line": member.end,
+                    "symbol": symbol.qualified_name if symbol else "",
+                    "kind": symbol.kind if symbol else "",
+                    "symbol_start": symbol.start if symbol else 0,
+                    "symbol_end": symbol.end if symbol else 0,
+                    "lines": member.lines,
+                    "signature": member.signature,
+                    "matched": member.matched,
+                    "callees": () if hits else tuple(callees_of(question, file, member, text, candidates)),
+                }
+            ),
+        )
+    return list(hits.values())
 
 
 def _symbol_of(passage: Passage) -> OutlineEntry | None:
