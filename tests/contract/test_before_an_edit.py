@@ -249,7 +249,7 @@ async def test_an_ambiguous_name_shows_the_first_and_lists_the_others(prepare) -
 @pytest.mark.parametrize(
     ("asked", "code", "stated"),
     [
-        ({"symbol": "print_labe"}, ErrorCode.SYMBOL_NOT_FOUND, "print_label"),
+        ({"symbol": "print_all_labels"}, ErrorCode.SYMBOL_NOT_FOUND, "print_label"),
         ({"symbol": "  "}, ErrorCode.INVALID_ARGUMENT, ""),
         ({}, ErrorCode.INVALID_ARGUMENT, ""),
         ({"path": "parcels/depot.py"}, ErrorCode.INVALID_ARGUMENT, ""),

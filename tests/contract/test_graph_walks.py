@@ -125,10 +125,19 @@ async def test_an_unknown_symbol_gets_similar_names(ask):
     error = await ask(*calls("depot_close"))
     assert isinstance(error, PrismError)
     assert error.code is ErrorCode.SYMBOL_NOT_FOUND
-    assert "Depot.close" in error.body.details["suggestions"]
+    assert any(one.startswith("Depot.close ") for one in error.body.details["suggestions"])
     error = await ask(*calls("close"))
     assert error.code is ErrorCode.SYMBOL_AMBIGUOUS
     assert error.body.details["total"] == 2
+
+
+async def test_the_nearest_name_answers_for_a_misspelt_one(ask):
+    reply = await ask(*calls("raet"))
+    assert [node.symbol for node in reply.roots] == ["rate"]
+    assert reply.receipt.corrected == {"raet": "rate"}
+    error = await ask(*calls("closee"))
+    assert error.code is ErrorCode.SYMBOL_AMBIGUOUS
+    assert str(error).startswith("No 'closee'; the nearest name is 'close'.")
 
 
 async def test_a_diff_is_compared_with_the_indexed_text(ask):

@@ -124,13 +124,28 @@ async def test_a_partly_known_name_reports_the_known_part(define):
 
 
 @pytest.mark.parametrize(
-    ("spelled", "first"),
-    [("depot.route", "Depot.Route"), ("LABELS", "Parcels.Labels"), ("harbour_rout", "Harbour.Route")],
+    ("spelled", "shown"),
+    [("depot.route", "Depot.Route"), ("LABELS", "Labels"), ("Depot.Rote", "Depot.Route"), ("sael", "seal")],
 )
-async def test_a_miss_suggests_similar_names_in_any_case(define, spelled, first):
+async def test_the_nearest_name_answers_for_a_misspelt_one(define, spelled, shown):
     answer = await define(spelled)
+    assert answer.symbol == shown
+    assert {found.symbol.qualified_name.removeprefix("Parcels.") for found in answer.definitions} == {shown}
+
+
+async def test_receipts_name_the_corrected_symbols(index, tenant):
+    request = DefinitionsRequest(tenant=tenant, symbols=("Depot", "Depot.Rote"))
+    reply = await index.search.symbols.definitions(request)
+    assert reply.receipt.corrected == {"Depot.Rote": "Depot.Route"}
+
+
+async def test_a_miss_suggests_similar_names_with_their_places(define):
+    answer = await define("harbour_rout")
     assert answer.definitions == ()
-    assert first in answer.suggestions
+    (suggested,) = [one for one in answer.suggestions if one.startswith("Harbour.Route ")]
+    (found,) = (await define("Harbour.Route")).definitions
+    lines = f"{found.symbol.start_line}-{found.symbol.end_line}"
+    assert suggested == f"Harbour.Route {found.file_path}:{lines}"
 
 
 async def test_a_name_of_another_file_is_returned_with_its_path(define):

@@ -25,7 +25,7 @@ async def test_tools_return_the_context_of_an_edit(shared_stack) -> None:
         existing = await agent.ask("check_exists", intent="weigh a parcel in grams")
         conventions = await agent.ask("get_codebase_conventions")
         context = await agent.ask("get_repo_context", section="readme")
-        missed = await agent.fails("prepare_to_edit", symbol="weigh_parcl")
+        missed = await agent.fails("prepare_to_edit", symbol="weigh_packet")
     assert edit["content"].startswith("def weigh_parcel")
     assert [entry["symbol"] for entry in edit["uses"]["groups"]["callers"]] == ["run_day"]
     assert [(test["symbol"], test["via"]) for test in edit["tests"]] == [("test_a_day", "run_day")]
@@ -35,4 +35,4 @@ async def test_tools_return_the_context_of_an_edit(shared_stack) -> None:
     assert "make (Makefile): test" in [one["statement"] for one in conventions["conventions"]]
     assert [document["content"] for document in context["documents"]] == [FILES["README.md"].rstrip()]
     assert missed["code"] == "symbol_not_found"
-    assert missed["details"]["suggestions"] == ["weigh_parcel"]
+    assert missed["details"]["suggestions"][0].split(" ")[0] == "weigh_parcel"

@@ -95,11 +95,11 @@ async def test_every_tool_answers_about_what_was_indexed(shared_stack, ledger_re
     assert [file["file_path"] for file in globbed["files"]] == ["cache/lru.go", "geo/src/distance.rs"]
     names = [symbol["name"] for symbol in outline["symbols"]]
     assert {"Account", "Account.withdraw", "Account.deposit", "transfer_funds"} <= set(names)
-    method, go, miss = definitions["answers"]
+    method, go, misspelt = definitions["answers"]
     assert method["definitions"][0]["file_path"] == "bank/account.py"
     assert go["definitions"][0]["file_path"] == "cache/lru.go"
-    assert not miss["definitions"]
-    assert "transfer_funds" in miss["suggestions"]
+    assert misspelt["symbol"] == "transfer_funds"
+    assert definitions["receipt"]["corrected"] == {"transfer_fund": "transfer_funds"}
     (deposit,) = uses["answers"]
     assert [
         (found["file_path"], found["symbol"], found["status"]) for found in deposit["groups"]["callers"]

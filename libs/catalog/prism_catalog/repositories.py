@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from rapidfuzz import process
@@ -217,7 +217,12 @@ class RepositoryCatalog:
         return Target(scope, base.repositories, layer)
 
     async def receipt(
-        self, target: Target, missing_legs: Sequence[str] = (), *, cached: bool = False
+        self,
+        target: Target,
+        missing_legs: Sequence[str] = (),
+        *,
+        cached: bool = False,
+        corrected: Mapping[str, str] | None = None,
     ) -> Receipt:
         """Returns how fresh and how complete an answer about this target is."""
         _, by_status, by_reason, _ = await self._counts.cached(target)
@@ -226,6 +231,7 @@ class RepositoryCatalog:
         served = [known.served for known in indexed if known.served]
         one = indexed[0] if len(indexed) == 1 else None
         now = datetime.now(UTC)
+        indexed_at = min((state.indexed_at for state in served), default=None)
         return Receipt(
             repo=repositories[0].name if one else SEVERAL_REPOSITORIES,
             ref=target.ref,
@@ -234,7 +240,8 @@ class RepositoryCatalog:
             lag_seconds=target.layer.behind_s(repositories[0], now)
             if target.layer
             else max((known.lag_s(now) for known in repositories), default=0.0),
-            indexed_at=min((state.indexed_at for state in served), default=None),
+            indexed_at=indexed_at,
+            index_age_seconds=round((now - indexed_at).total_seconds(), 1) if indexed_at else None,
             corpus_version=target.corpus_version,
             files_indexed=by_status.get(FileStatus.INDEXED, 0),
             files_skipped=by_status.get(FileStatus.SKIPPED, 0),
@@ -245,6 +252,7 @@ class RepositoryCatalog:
             files_missing=target.layer.files_missing if target.layer else 0,
             cached=cached,
             mixed_with_job=next((_mixed_with(known) for known in repositories if _mixed_with(known)), ""),
+            corrected=dict(corrected or {}),
         )
 
 

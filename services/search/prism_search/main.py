@@ -44,6 +44,7 @@ from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.embedding import QueryEmbedding, QueryModel
 from prism_search.adapters.facts import Facts
+from prism_search.adapters.known_names import NameReader
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
 from prism_search.adapters.occurrences import OccurrenceReader
@@ -119,7 +120,8 @@ async def build(
         model, bus, model_versions, settings.embed_timeout_s, deep=settings.deep_enabled
     )
     listing, texts, facts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max), Facts(reader)
-    definitions, sources = Definitions(reader), Sources(reader, texts)
+    known_names = NameReader(reader)
+    definitions, sources = Definitions(reader, known_names), Sources(reader, texts)
     documents = Documents(reader, texts, listing)
     occurrences, graph = OccurrenceReader(scip_indexes), GraphUses(bus)
     enclosing = EnclosingSymbols(facts)
@@ -148,7 +150,7 @@ async def build(
         records=records,
         repositories=repositories,
         scip_indexes=scip_indexes,
-        search=SearchHandler(reader, repositories, embedding, answers, facts),
+        search=SearchHandler(reader, repositories, embedding, answers, facts=facts, names=known_names),
         grep=GrepHandler(
             reader,
             repositories,

@@ -3,7 +3,8 @@
 from gateway_receipts import RECEIPT
 
 from prism_contracts.rpc.common import SEVERAL_REPOSITORIES
-from prism_gateway.mcp.answers.receipts import receipt_line
+from prism_gateway.mcp.answers.receipts import corrections, receipt_json, receipt_line
+from prism_gateway.mcp.tool import Answer
 
 
 def test_the_receipt_line_lists_what_is_missing() -> None:
@@ -40,3 +41,10 @@ def test_an_answer_about_several_repositories_names_no_commit() -> None:
 def test_a_folder_without_git_shows_the_head_of_its_digest() -> None:
     receipt = RECEIPT.model_copy(update={"indexed_commit": "tree:" + "d" * 64, "head_commit": ""})
     assert receipt_line(receipt) == "index acme/app@tree:dddddddddd"
+
+
+def test_an_answer_begins_with_the_corrected_names() -> None:
+    receipt = RECEIPT.model_copy(update={"corrected": {"Sesion": "Session"}})
+    answer = Answer({"receipt": receipt_json(receipt)}, "…")
+    assert corrections(answer) == ["No `Sesion`; showing `Session`, the nearest name."]
+    assert corrections(Answer({}, "…")) == []

@@ -48,6 +48,7 @@ class Receipt(Message):
     head_commit: str
     lag_seconds: float
     indexed_at: datetime | None
+    index_age_seconds: float | None = None  # since `indexed_at`
     corpus_version: int
     files_indexed: int
     files_skipped: int
@@ -63,6 +64,8 @@ class Receipt(Message):
     # The running or failed import that may have updated some files past `indexed_commit`; empty if there is
     # none.
     mixed_with_job: str = ""
+    # Requested names that nothing has, each with the similar one that was answered instead.
+    corrected: dict[str, str] = {}
 
 
 class GraphReceipt(Receipt):

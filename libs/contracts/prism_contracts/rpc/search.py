@@ -108,6 +108,7 @@ class Hit(Message):
     callees: tuple[str, ...] = ()  # of the first hit, by name, each as `Session.close src/session.py:12-40`
     language: str = ""
     score: float
+    raw_score: float = 0.0  # the sum of the signals, which orders the hits
     # The legs that found it, each with its rank (from 1).
     legs: dict[str, int] = {}
     # The contribution of each signal to the score, if requested.

@@ -4,7 +4,7 @@ find the graph ▶ answer with `core/answering`, off the event loop ▶ add what
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from prism_atlas.core.answering import call_hierarchy as calls
@@ -32,7 +32,10 @@ from prism_contracts.rpc.graph import (
     TypeHierarchyRequest,
 )
 
-Reply = TypeVar("Reply")
+Request = TypeVar("Request", bound=ScopedRequest)
+Reply = TypeVar("Reply", CallHierarchyReply, TypeHierarchyReply, FindPathReply, ImpactReply)
+# The fields of requests that name symbols.
+NAME_FIELDS = ("symbol", "source", "target")
 
 
 class TraversalHandlers:
@@ -47,7 +50,7 @@ class TraversalHandlers:
         """Returns a tree of calls. If requested, adds their lines and compares callers with the text."""
         served = await self._served.get(request)
         graph = served.snapshot.graph
-        reply = await self._answer(request, lambda: calls.call_hierarchy(graph, request, served.receipt))
+        reply = await self._answer(request, lambda asked: calls.call_hierarchy(graph, asked, served.receipt))
         if not request.with_text:
             return reply
         upwards = request.direction is CallDirection.CALLERS
@@ -60,7 +63,7 @@ class TraversalHandlers:
         """Returns the supertypes and subtypes of a type."""
         served = await self._served.get(request)
         graph = served.snapshot.graph
-        reply = await self._answer(request, lambda: types.type_hierarchy(graph, request, served.receipt))
+        reply = await self._answer(request, lambda asked: types.type_hierarchy(graph, asked, served.receipt))
         if not request.with_text:
             return reply
         found = await self._text.find(request, graph, reply.roots[0], types.lines_of(reply))
@@ -76,7 +79,9 @@ class TraversalHandlers:
         """Returns paths from one symbol or file to another."""
         served = await self._served.get(request)
         graph, between = served.snapshot.graph, served.snapshot.files()
-        reply = await self._answer(request, lambda: paths.find_path(graph, between, request, served.receipt))
+        reply = await self._answer(
+            request, lambda asked: paths.find_path(graph, between, asked, served.receipt)
+        )
         if not request.with_text:
             return reply
         found = await self._text.find(request, graph, None, paths.lines_of(reply))
@@ -100,9 +105,9 @@ class TraversalHandlers:
             return await self._diffs.impact(request, served)
         graph, rank = served.snapshot.graph, served.snapshot.analysis.ranks.node
 
-        def answer() -> ImpactReply:
-            resolved_name = one_symbol(graph, served.repo, request.symbol, request.path)
-            return impacts.impact_of_symbol(graph, rank, resolved_name, request, served.receipt)
+        def answer(asked: ImpactRequest) -> ImpactReply:
+            resolved_name = one_symbol(graph, served.repo, asked.symbol, asked.path)
+            return impacts.impact_of_symbol(graph, rank, resolved_name, asked, served.receipt)
 
         reply = await self._answer(request, answer)
         if not request.with_text:
@@ -110,11 +115,34 @@ class TraversalHandlers:
         found = await self._text.find(request, graph, reply.changed[0].node, impacts.lines_of(reply))
         return reply.model_copy(update=found.fields(reply.receipt))
 
-    async def _answer(self, request: ScopedRequest, answer: Callable[[], Reply]) -> Reply:
-        """Run `answer` on a thread. If a symbol is missing, the error says what search knows of its name."""
-        try:
-            return await asyncio.to_thread(answer)
-        except PrismError as error:
-            if error.code is not ErrorCode.SYMBOL_NOT_FOUND:
-                raise
-            raise await self._text.not_found(request, str(error.body.details["symbol"])) from error
+    async def _answer(self, request: Request, answer: Callable[[Request], Reply]) -> Reply:
+        """Run `answer` on a thread. If search knows what a missing symbol means, run it for that one.
+
+        The receipt says so. Raises SYMBOL_NOT_FOUND with what search knows of the name.
+        """
+        corrected: dict[str, str] = {}
+        while True:
+            try:
+                reply = await asyncio.to_thread(answer, request)
+            except PrismError as error:
+                if error.code is not ErrorCode.SYMBOL_NOT_FOUND:
+                    raise _with_corrections(error, corrected) from error
+                missing = str(error.body.details["symbol"])
+                corrected[missing] = await self._text.corrected(request, missing)
+                request = _renamed(request, missing, corrected[missing])
+            else:
+                receipt = reply.receipt.model_copy(update={"corrected": corrected})
+                return reply.model_copy(update={"receipt": receipt}) if corrected else reply
+
+
+def _with_corrections(error: PrismError, corrected: Mapping[str, str]) -> PrismError:
+    """Returns the error with the names that it was raised for instead of the requested ones."""
+    body = error.body
+    said = [f"No {asked!r}; the nearest name is {meant!r}." for asked, meant in corrected.items()]
+    return PrismError(error.code, " ".join([*said, body.message]), body.next_action, **body.details)
+
+
+def _renamed(request: Request, old: str, new: str) -> Request:
+    """Returns the request with a symbol replaced."""
+    named = [field for field in NAME_FIELDS if getattr(request, field, "") == old]
+    return request.model_copy(update=dict.fromkeys(named, new))

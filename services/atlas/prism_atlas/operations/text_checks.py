@@ -12,7 +12,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
 from prism_contracts.rpc.files import RANGES_MAX, FileRange
 from prism_contracts.rpc.graph import GraphNode, SourceLine
-from prism_contracts.rpc.symbols import Reconciliation
+from prism_contracts.rpc.symbols import Reconciliation, SymbolAnswer
 
 # Listed among a receipt's missing legs when search could not check the answer against the text.
 TEXT = "text"
@@ -102,26 +102,33 @@ class TextChecks:
         ]
         return found.model_copy(update={"unexplained_lines": tuple(lines)})
 
-    async def not_found(self, request: ScopedRequest, symbol: str) -> PrismError:
-        """Returns the error for a symbol that the graph lacks, with what the index knows of its name."""
+    async def corrected(self, request: ScopedRequest, symbol: str) -> str:
+        """Returns the name that was meant by one that the graph lacks.
+
+        Raises SYMBOL_NOT_FOUND with what the index knows of the name.
+        """
         known = await self._search.definition(request, symbol, "")
-        if known.definitions:
-            first = known.definitions[0]
-            return PrismError(
-                ErrorCode.SYMBOL_NOT_FOUND,
-                f"The graph has no definition of {symbol!r}; the index has one at"
-                f" {first.file_path}:{first.symbol.name_line}.",
-                "Omit file_path, or retry when the graph is up to date. Meanwhile find_references answers.",
-            )
+        if known.definitions and known.symbol != symbol.strip():
+            return known.symbol
+        raise _not_found(symbol, known)
+
+
+def _not_found(symbol: str, known: SymbolAnswer) -> PrismError:
+    if known.definitions:
+        first = known.definitions[0]
         return PrismError(
             ErrorCode.SYMBOL_NOT_FOUND,
-            f"There is no definition of {symbol!r}.",
-            "Try a name from details.suggestions, or search_code."
-            if known.suggestions
-            else "Try search_code.",
-            suggestions=list(known.suggestions),
-            unparsed=list(known.unparsed),
+            f"The graph has no definition of {symbol!r}; the index has one at"
+            f" {first.file_path}:{first.symbol.name_line}.",
+            "Omit file_path, or retry when the graph is up to date. Meanwhile find_references answers.",
         )
+    return PrismError(
+        ErrorCode.SYMBOL_NOT_FOUND,
+        f"There is no definition of {symbol!r}.",
+        "Try a name from details.suggestions, or search_code." if known.suggestions else "Try search_code.",
+        suggestions=list(known.suggestions),
+        unparsed=list(known.unparsed),
+    )
 
 
 def _is_test(graph: Graph, path: str) -> bool:

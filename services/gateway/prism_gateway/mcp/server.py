@@ -23,6 +23,7 @@ from starlette.requests import Request
 from prism_gateway import scopes
 from prism_gateway.auth import caller_of
 from prism_gateway.backend import Backend
+from prism_gateway.mcp.answers.receipts import corrections
 from prism_gateway.mcp.errors import error_result, to_body, unknown_tool
 from prism_gateway.mcp.spelling import read_arguments
 from prism_gateway.mcp.structured import wants_structured
@@ -112,7 +113,7 @@ async def _run(tool: AnyTool, call: Call, arguments: dict[str, Any]) -> CallTool
         answer = await tool.run(call, tool.arguments.model_validate(given.arguments))
     except Exception as error:  # noqa: BLE001 - every error is an answer
         return error_result(to_body(tool, error))
-    text = "\n".join([answer.text, *(f"note: {note}" for note in given.notes)])
+    text = "\n".join([*corrections(answer), answer.text, *(f"note: {note}" for note in given.notes)])
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content=answer.structured,

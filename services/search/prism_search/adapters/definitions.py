@@ -1,31 +1,35 @@
-"""Finds where a symbol is defined, or similar names if it is not."""
+"""Finds where a symbol is defined; if it is not, the one that was meant, or similar names."""
 
 from collections.abc import Collection, Iterable, Sequence
 
 from qdrant_client import models
 
 from prism_catalog.target import Target
-from prism_contracts.code import UNPARSED, FileStatus
+from prism_contracts.code import ASIDE, UNPARSED, FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.types import SYMBOL_CHARS_MAX
 from prism_resolver.symbol_names import RepoPath, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts
+from prism_search.adapters.known_names import NameReader
 from prism_search.adapters.near_symbols import most_similar, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
 from prism_search.core.definitions import DefinitionMatch, LocatedSymbol, NameMatch, best_matches
+from prism_search.core.near_names import corrected_name
 from prism_store.grams import Signatures, read_signature
 from prism_store.reader import MatchLeg, Reader, StoredPoint, has, has_any, with_status
 
 FILES_MAX = 60
 UNPARSED_SHOWN_MAX = 5
 ELSEWHERE_MAX = 5
+SUGGESTED_MAX = 5
 
 
 class Definitions:
     """Finds definitions by name."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, names: NameReader) -> None:
         self._reader = reader
+        self._names = names
 
     async def match(self, target: Target, asked: str, path: str) -> NameMatch:
         """Returns the definitions that best fit a name. Raises INVALID_ARGUMENT for an unusable name."""
@@ -45,13 +49,20 @@ class Definitions:
             places = (f"{one.point.text('path')}:{one.symbol.name_line}" for one in elsewhere[:ELSEWHERE_MAX])
             return NameMatch(name, (), tuple(places))
         near = await near_symbols(self._reader, target.scope, name.last)
-        # A dotted name such as a module's is indexed as a whole; the words of its last component find it.
-        ending = [known for known in near if known.endswith(f".{name.last}")]
-        found = best_matches(await self._fitting(target, name, path, [ending]))
+        found = await self._find_ending(target, name, path, near)
         if found:
             return NameMatch(name, found)
+        nearest = await self._names.near(target, name.parts)
+        if meant := corrected_name(name, nearest):
+            corrected = SymbolName.read(meant)
+            found = await self._find(target, corrected, path)
+            found = found or await self._find_ending(target, corrected, path, near)
+            if found and not corrected.matched_suffix(found[0].fit):  # the owner is the requested one
+                return NameMatch(corrected, found)
         # A much shorter name resembles any long name that happens to contain its letters.
-        suggestions = most_similar(near, name.dotted, chars_min=len(name.last) / 2)
+        similar = most_similar(near, name.dotted, chars_min=len(name.last) / 2)
+        suggested = tuple(dict.fromkeys([*(one.name for one in nearest), *similar]))[:SUGGESTED_MAX]
+        suggestions = await self._with_places(target, suggested)
         return NameMatch(name, (), suggestions, await self._unparsed(target, name))
 
     async def called(self, target: Target, qualified_names: Collection[str]) -> list[LocatedSymbol]:
@@ -73,6 +84,22 @@ class Definitions:
             for symbols in [[*map(as_symbol, unpack_symbol_facts(point.text("symbols")))]]
             for symbol in symbols
         ]
+
+    async def _find_ending(
+        self, target: Target, name: SymbolName, path: str, near: Iterable[str]
+    ) -> list[DefinitionMatch]:
+        """Returns the definitions whose names are indexed as a whole, such as a module's dotted one."""
+        ending = [known for known in near if known.endswith(f".{name.last}")]
+        return best_matches(await self._fitting(target, name, path, [ending]))
+
+    async def _with_places(self, target: Target, names: Sequence[str]) -> tuple[str, ...]:
+        """Returns each name with the place of its first definition: `Session api/session.py:10-80`."""
+        places: dict[str, str] = {}
+        for one in sorted(await self._named(target, names) if names else (), key=_order_of_places):
+            symbol, path = one.symbol, one.point.text("path")
+            for name in (symbol.qualified_name, symbol.name):
+                places.setdefault(name, f"{name} {path}:{symbol.start_line}-{symbol.end_line}")
+        return tuple(places[name] for name in names if name in places)
 
     async def _find(self, target: Target, name: SymbolName, path: str) -> list[DefinitionMatch]:
         """Returns the definitions that fit the name best, in the order to show them."""
@@ -115,3 +142,8 @@ class Definitions:
             if len(found) == UNPARSED_SHOWN_MAX:
                 break
         return tuple(sorted(found))
+
+
+def _order_of_places(one: LocatedSymbol) -> tuple[bool, bool, str]:
+    """Sort key: source code before tests and generated files, bodies before prototypes."""
+    return bool(ASIDE.intersection(one.point.text("flags"))), one.symbol.bodiless, one.point.text("path")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from prism_catalog.repositories import RepositoryCatalog
@@ -41,6 +41,11 @@ class RarityCounter:
             rarity = await self._overall(everything, words)
             return rarity, rarity
         return await asyncio.gather(self._within(base, words), self._overall(everything, words))
+
+    async def absent(self, target: Target, words: Sequence[str]) -> list[str]:
+        """Returns the words, in lower case and not stemmed, that no chunk of the target's base contains."""
+        counts = await asyncio.gather(*(self._count(target.base, word) for word in words))
+        return [word for word, count in zip(words, counts, strict=True) if not count]
 
     async def _overall(self, everything: Target, words: dict[str, str]) -> Rarity:
         scope, version = everything.scope, everything.corpus_version

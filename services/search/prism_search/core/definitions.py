@@ -27,13 +27,21 @@ class DefinitionMatch(NamedTuple):
 
 
 class NameMatch(NamedTuple):
-    """The definitions that fit a name, in the order to show them; without any, what is near."""
+    """The definitions that fit a name, in the order to show them; without any, what is near.
+
+    If nothing has the requested name and one other is meant beyond doubt, `name` is that one.
+    """
 
     name: SymbolName
     found: Sequence[DefinitionMatch]
     suggestions: tuple[str, ...] = ()
     # Files that hold the name but have no symbols, because their parser failed.
     unparsed: tuple[str, ...] = ()
+
+
+def corrections(asked: Iterable[str], shown: Iterable[str]) -> dict[str, str]:
+    """Returns the requested names that differ from the names shown, which are in the same order."""
+    return {one.strip(): other for one, other in zip(asked, shown, strict=True) if one.strip() != other}
 
 
 def definition_reply(target: Target, point: StoredPoint, symbol: Symbol, body: str = "") -> Definition:

@@ -1,6 +1,7 @@
 """Parses a question into its words, their stems, the symbols that it names, and its intent."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from prism_contracts.errors import ErrorCode, PrismError
@@ -98,6 +99,16 @@ def parse_query(text: str) -> Query:
         intent=_intent(stripped),
         about_tests=bool(ABOUT_TESTS.search(stripped)),
     )
+
+
+def with_corrections(query: Query, corrected: Mapping[str, str]) -> Query:
+    """Returns the question with names replaced."""
+    if not corrected:
+        return query
+    text = query.text
+    for old, new in corrected.items():
+        text = text.replace(old, new)
+    return parse_query(text)
 
 
 def _symbols(text: str) -> tuple[str, ...]:

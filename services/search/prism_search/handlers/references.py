@@ -3,6 +3,7 @@
 from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import ReferencesReply, ReferencesRequest
+from prism_search.core.definitions import corrections
 from prism_search.operations.references import ReferenceFinder
 
 
@@ -21,4 +22,6 @@ class ReferencesHandler:
             )
         target = await self._repositories.target(request)
         answers = [await self._references.answer(target, symbol, request) for symbol in request.symbols]
-        return ReferencesReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
+        corrected = corrections(request.symbols, [answer.symbol for answer in answers])
+        receipt = await self._repositories.receipt(target, corrected=corrected)
+        return ReferencesReply(answers=tuple(answers), receipt=receipt)

@@ -14,18 +14,20 @@ from prism_search.adapters.answers import Answers
 from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.filters import refuse_unknown_language
+from prism_search.adapters.known_names import NameReader
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.core.advice import next_actions
 from prism_search.core.confidence import confidence
 from prism_search.core.hit_pages import next_cursor, read_page
 from prism_search.core.matching import Question
-from prism_search.core.query import parse_query
+from prism_search.core.query import parse_query, with_corrections
 from prism_search.core.retrieval.assemble import passages_of, tests_last
 from prism_search.core.retrieval.context import Clock, SearchContext
 from prism_search.core.retrieval.filters import dropped_by
 from prism_search.core.retrieval.plan import DEEP_LEG
 from prism_search.core.retrieval.rank import rank
 from prism_search.operations.retrieval import Retrieval
+from prism_search.operations.spelling import Spelling
 from prism_store.reader import Reader
 
 # Attempts at hits that are all of the files' current versions.
@@ -44,23 +46,29 @@ class SearchHandler:
         repositories: RepositoryCatalog,
         embedding: QueryEmbedding,
         answers: Answers | None,
+        *,
         facts: Facts,
+        names: NameReader,
     ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._answers = answers
         self._rarity = RarityCounter(reader, repositories)
+        self._spelling = Spelling(names, self._rarity)
         self._retrieval = Retrieval(reader, repositories, embedding, facts)
 
     async def search(self, request: SearchRequest) -> SearchReply:
         """Returns hits, best first, and the receipt; from the cache if the index has not changed."""
         clock = Clock()
-        query = parse_query(request.query)
-        context = SearchContext(request, query, await self._repositories.target(request), clock)
+        target, query = await self._repositories.target(request), parse_query(request.query)
+        corrected = await self._spelling.corrections(target, query)
+        context = SearchContext(request, with_corrections(query, corrected), target, clock)
         known = await self._answers.find(context) if self._answers else None
         context.clock.lap("cache")
         answer, missing_legs = (known, ()) if known else await self._answer(context)
-        receipt = await self._repositories.receipt(context.target, missing_legs, cached=known is not None)
+        receipt = await self._repositories.receipt(
+            context.target, missing_legs, cached=known is not None, corrected=corrected
+        )
         context.clock.lap("receipt")
         return SearchReply(**dict(answer), receipt=receipt, timings_ms=context.clock.laps)
 

@@ -6,7 +6,7 @@ from prism_contracts.code import Symbol
 from prism_contracts.rpc.symbols import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.texts import read_text
-from prism_search.core.definitions import definition_reply, distinct_places
+from prism_search.core.definitions import corrections, definition_reply, distinct_places
 from prism_store.reader import Reader, StoredPoint
 
 DEFINITIONS_MAX = 20
@@ -25,7 +25,9 @@ class SymbolHandlers:
         """Returns one answer per symbol, with similar names if there is no definition."""
         target = await self._repositories.target(request)
         answers = [await self._answer(target, symbol, request) for symbol in request.symbols]
-        return DefinitionsReply(answers=tuple(answers), receipt=await self._repositories.receipt(target))
+        corrected = corrections(request.symbols, [answer.symbol for answer in answers])
+        receipt = await self._repositories.receipt(target, corrected=corrected)
+        return DefinitionsReply(answers=tuple(answers), receipt=receipt)
 
     async def _answer(self, target: Target, asked: str, request: DefinitionsRequest) -> SymbolAnswer:
         match = await self._definitions.match(target, asked, request.path)
@@ -35,7 +37,7 @@ class SymbolHandlers:
             for item in found[:DEFINITIONS_MAX]
         ]
         return SymbolAnswer(
-            symbol=asked.strip(),
+            symbol=match.name.spelled,
             definitions=tuple(definitions),
             total=len(found),
             suggestions=match.suggestions,

@@ -31,7 +31,7 @@ from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.documents import Documents
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.uses import GraphUses
-from prism_search.core.definitions import LocatedSymbol, definition_reply
+from prism_search.core.definitions import LocatedSymbol, corrections, definition_reply
 from prism_search.core.edits import files_named_after, is_constructor, is_counterpart, is_public
 from prism_search.operations.focus import Focus, FocusFinder, SymbolFocus
 from prism_search.operations.overrides import Overrides, find_overrides, subtypes
@@ -84,6 +84,8 @@ class EditContextBuilder:
         if not isinstance(focus, SymbolFocus):
             return reply
         fields = await self._about_symbol(focus)
+        if corrected := corrections([request.symbol], [focus.name]):
+            fields["receipt"] = reply.receipt.model_copy(update={"corrected": corrected})
         return reply.model_copy(update={**fields, "notes": (*reply.notes, *fields["notes"])})
 
     async def _about_lines(self, focus: Focus) -> EditContextReply:

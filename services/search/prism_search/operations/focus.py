@@ -35,12 +35,13 @@ class SymbolFocus(Focus):
     """The lines of a symbol.
 
     `index` is its position among the symbols of its file. `matched` is the part of the name that matched, if
-    not all.
+    not all. `name` is the name that was found, which differs from a misspelt one.
     """
 
     index: int
     matched: str = ""
     others: Sequence[Definition] = ()  # other definitions of the name
+    name: str = ""
 
     @property
     def symbol(self) -> Symbol:
@@ -109,6 +110,7 @@ class FocusFinder:
             index,
             match.name.matched_suffix(best.fit),
             [definition_reply(target, one.point, one.symbol) for one in others],
+            match.name.spelled,
         )
 
     async def _by_lines(self, request: EditContextRequest) -> Focus:

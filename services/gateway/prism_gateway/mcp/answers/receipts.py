@@ -1,7 +1,7 @@
 """Receipts: the freshness and completeness of an answer."""
 
 from prism_contracts.rpc.common import SEVERAL_REPOSITORIES, GraphReceipt, Receipt
-from prism_gateway.mcp.tool import Json
+from prism_gateway.mcp.tool import Answer, Json
 
 COMMIT_CHARS = 10
 
@@ -27,6 +27,12 @@ def receipt_line(receipt: Receipt) -> str:
     if isinstance(receipt, GraphReceipt) and receipt.graph_lag_seconds:
         line += f", graph of {short_commit(receipt.graph_commit)} ({receipt.graph_lag_seconds:.0f} s behind the index)"
     return line
+
+
+def corrections(answer: Answer) -> list[str]:
+    """Returns a line per name that nothing has and whose answer is about a similar one."""
+    corrected = answer.structured.get("receipt", {}).get("corrected", {})
+    return [f"No `{asked}`; showing `{shown}`, the nearest name." for asked, shown in corrected.items()]
 
 
 def _indexed(receipt: Receipt) -> str:
