@@ -30,7 +30,7 @@ FILES = {
         "class Depot:\n    def close(self):\n        rate(1)\n\n    def ship(self):\n        self.close()\n"
     ),
     "parcels/hub.py": "from .depot import Depot\n\n\nclass Hub(Depot):\n    def close(self):\n        pass\n",
-    "parcels/plans.py": 'STEPS = ["tax"]\n\n\ndef run(steps):\n    return [globals()[step] for step in steps]\n',
+    "parcels/plans.py": 'STEPS = ["tax"]\n\n\ndef run(steps):\n    return [globals()[step] for step in steps if step(1)]\n',
     "tests/test_depot.py": "from parcels.depot import Depot\n\n\ndef test_it_ships():\n    Depot().ship()\n",
 }
 DIFF = """\
@@ -109,6 +109,13 @@ async def test_the_lines_of_a_path_and_of_subtypes_are_read(ask):
     assert types.in_text.unexplained == 0
     reply = await ask(*impact(symbol="rate", with_text=True))
     assert [line.text for line in reply.source_lines] == ["rate(1)"]
+
+
+async def test_callees_list_calls_without_an_edge(ask):
+    reply = await ask(*calls("run", direction=CallDirection.CALLEES, with_text=True))
+    stored, outside = (stop for stop in reply.stops)
+    assert [line.text for line in stored.lines] == ["return [globals()[step] for step in steps if step(1)]"]
+    assert [line.text for line in outside.lines] == ["globals"]
 
 
 async def test_lines_of_another_version_are_not_read(ask):

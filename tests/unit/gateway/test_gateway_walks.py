@@ -194,7 +194,7 @@ def test_unresolved_lines_are_listed_with_tests_apart() -> None:
 def test_a_stop_makes_callees_incomplete() -> None:
     stop = WalkStop(reason=StopReason.DEPTH, count=4, nodes=(LOAD,))
     text = call_text.call_hierarchy(calls(BRANCH, direction=CallDirection.CALLEES, stops=(stop,)), 4_000).text
-    assert "\nNot complete: 4 symbols at the last level go on (load …): raise depth;" in text
+    assert "\nNot complete: 4 symbols at the last level go on (load …): raise depth." in text
 
 
 PATH = GraphPath(nodes=(LOAD, SHIP, TOP), edges=(edge(33), edge(3, kind=EdgeKind.OVERRIDES)))
@@ -222,12 +222,40 @@ def test_a_path_over_a_name_is_not_complete() -> None:
     assert "Not complete: 1 of the 1 edge of path 1 match by name only (?)." in text
 
 
-def test_a_missed_path_lists_what_was_searched() -> None:
-    backward = FOUND.model_copy(update={"paths": (), "backward": (PATH,)})
-    text = path_text.find_path(backward, 4_000).text
-    assert "source to target over calls, with candidates: only 7 nodes reach the end" in text
-    assert "but in the opposite direction:" in text
-    assert "\nNot complete: a call of a stored value" in text
+STORED = WalkStop(reason=StopReason.VALUE, count=1, nodes=(LOAD,), lines=LINES[:1])
+OUTSIDE = WalkStop(
+    reason=StopReason.OUTSIDE,
+    count=9,
+    nodes=(LOAD,),
+    lines=(LINES[0].model_copy(update={"text": "json.loads"}),),
+)
+
+
+def test_a_missed_path_shows_both_of_its_ends() -> None:
+    update = {"paths": (), "backward": (PATH,), "stops": (STORED, OUTSIDE), "reaching": (TOP,)}
+    assert path_text.find_path(FOUND.model_copy(update=update), 4_000).text.split("\n")[1:-1] == [
+        "no path over calls",
+        "From the source, calls stop here:",
+        "calls of stored values or on unknown receivers (1):",
+        "van.py",
+        "  load 33: depot.ship(1)",
+        "outside the repository (9): json.loads …",
+        "The target is reached from:",
+        "  main.py:1 (top level)",
+        "but in the opposite direction:",
+        "  van.py:30 load",
+        "      33: depot.ship(1)",
+        "  → depot.py:12 Depot.ship",
+        "  → main.py:1 (top level) (may run: override)",
+        "Not complete: 1 call of stored values or on unknown receivers (listed above). No path was found.",
+    ]
+
+
+def test_calls_outside_the_repository_do_not_make_callees_incomplete() -> None:
+    reply = calls(BRANCH, direction=CallDirection.CALLEES, stops=(OUTSIDE,))
+    assert "\nComplete: 1 direct callee in the repository." in call_text.call_hierarchy(reply, 4_000).text
+    reply = reply.model_copy(update={"stops": (OUTSIDE, STORED)})
+    assert "\nNot complete: 1 call of stored values" in call_text.call_hierarchy(reply, 4_000).text
 
 
 def test_bodies_on_a_path_are_cut_around_the_call() -> None:

@@ -75,7 +75,11 @@ class StopReason(StrEnum):
 
 
 class WalkStop(Message):
-    """Places at which a walk stopped for one reason. `nodes` are the first of them, each with its line."""
+    """Places at which a walk stopped for one reason, and the first of them.
+
+    For a call without an edge, `lines` has its text (outside the repository: what it calls), `nodes` the
+    functions around them in the same order.
+    """
 
     reason: StopReason
     count: int
@@ -217,6 +221,9 @@ class FindPathReply(Message):
     backward: tuple[GraphPath, ...] = ()
     searches: tuple[PathSearch, ...]
     notes: tuple[str, ...] = ()  # members that are inherited
+    # If there is no path: where calls from the source stop, and the nearest nodes that reach the target.
+    stops: tuple[WalkStop, ...] = ()
+    reaching: tuple[GraphNode, ...] = ()
     source_lines: tuple[SourceLine, ...] = ()
     receipt: GraphReceipt
 

@@ -54,10 +54,11 @@ class TraversalHandlers:
         if not request.with_text:
             return reply
         upwards = request.direction is CallDirection.CALLERS
-        found = await self._text.find(
-            request, graph, reply.roots[0] if upwards else None, calls.lines_of(reply)
+        found, stops = await asyncio.gather(
+            self._text.find(request, graph, reply.roots[0] if upwards else None, calls.lines_of(reply)),
+            self._text.stops(request, graph, () if upwards else calls.followed(graph, request, reply)),
         )
-        return reply.model_copy(update=found.fields(reply.receipt))
+        return reply.model_copy(update=found.fields(reply.receipt) | {"stops": (*reply.stops, *stops)})
 
     async def type_hierarchy(self, request: TypeHierarchyRequest) -> TypeHierarchyReply:
         """Returns the supertypes and subtypes of a type."""
@@ -84,9 +85,14 @@ class TraversalHandlers:
         )
         if not request.with_text:
             return reply
-        found = await self._text.find(request, graph, None, paths.lines_of(reply))
+        followed = () if reply.paths else paths.followed(graph, reply.source)
+        found, stops = await asyncio.gather(
+            self._text.find(request, graph, None, paths.lines_of(reply)),
+            self._text.stops(request, graph, followed),
+        )
+        receipt = found.receipt(reply.receipt)
         return reply.model_copy(
-            update={"source_lines": found.source_lines, "receipt": found.receipt(reply.receipt)}
+            update={"source_lines": found.source_lines, "stops": stops, "receipt": receipt}
         )
 
     async def impact(self, request: ImpactRequest) -> ImpactReply:

@@ -6,16 +6,21 @@ from typing import NamedTuple
 
 from prism_atlas.adapters.search import SearchClient
 from prism_atlas.core.graph import NONE, Graph
+from prism_atlas.core.hierarchy import IS_TYPE
 from prism_atlas.core.rendering import UsingLine
+from prism_atlas.core.unresolved_calls import unresolved_stops
 from prism_contracts.code import Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
 from prism_contracts.rpc.files import RANGES_MAX, FileRange
-from prism_contracts.rpc.graph import GraphNode, SourceLine
+from prism_contracts.rpc.graph import GraphNode, SourceLine, WalkStop
 from prism_contracts.rpc.symbols import Reconciliation, SymbolAnswer
 
 # Listed among a receipt's missing legs when search could not check the answer against the text.
 TEXT = "text"
+# Functions that are searched for calls without an edge, and lines of each.
+FUNCTIONS_MAX = 20
+FUNCTION_LINES_MAX = 600
 
 
 class TextFindings(NamedTuple):
@@ -102,6 +107,19 @@ class TextChecks:
         ]
         return found.model_copy(update={"unexplained_lines": tuple(lines)})
 
+    async def stops(self, request: ScopedRequest, graph: Graph, nodes: Sequence[int]) -> tuple[WalkStop, ...]:
+        """Returns the calls without an edge in some functions; nothing if search fails."""
+        functions = [
+            node for node in nodes if not graph.is_file(node) and not IS_TYPE[graph.symbols.kind[node]]
+        ][:FUNCTIONS_MAX]
+        ranges = [_range(graph, node) for node in functions]
+        try:
+            texts = await self._search.texts(request, ranges) if ranges else ()
+        except PrismError:
+            return ()
+        known = [(node, text) for node, text in zip(functions, texts, strict=True) if text is not None]
+        return await asyncio.to_thread(unresolved_stops, graph, known)
+
     async def corrected(self, request: ScopedRequest, symbol: str) -> str:
         """Returns the name that was meant by one that the graph lacks.
 
@@ -129,6 +147,13 @@ def _not_found(symbol: str, known: SymbolAnswer) -> PrismError:
         suggestions=list(known.suggestions),
         unparsed=list(known.unparsed),
     )
+
+
+def _range(graph: Graph, node: int) -> FileRange:
+    file, first = graph.file_of(node), int(graph.symbols.start_line[node])
+    last = min(int(graph.symbols.end_line[node]), first + FUNCTION_LINES_MAX)
+    generation = graph.strings[graph.files.generation[file]]
+    return FileRange(file_path=graph.path(file), start_line=first, end_line=last, generation=generation)
 
 
 def _is_test(graph: Graph, path: str) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 from prism_atlas.core import hierarchy
 from prism_atlas.core.answering.common import (
     next_page,
+    nodes_at,
     notes_of,
     one_symbol,
     page_start,
@@ -18,7 +19,7 @@ from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
 from prism_atlas.core.hierarchy import called_nodes
 from prism_atlas.core.rendering import UsingLine, render_nodes
 from prism_atlas.core.traversal import follow, step, within
-from prism_contracts.code import EdgeKind
+from prism_contracts.code import EdgeKind, EdgeStatus
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import CallDirection, CallHierarchyReply, CallHierarchyRequest
 
@@ -48,6 +49,18 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
         next_cursor=next_page(request, start + request.limit, tree.total),
         receipt=receipt,
     )
+
+
+def followed(graph: Graph, request: CallHierarchyRequest, reply: CallHierarchyReply) -> list[int]:
+    """Returns the functions whose calls a tree of callees follows."""
+    resolved = [
+        branch.node
+        for branch in reply.branches
+        if branch.depth < request.depth and branch.via.status is EdgeStatus.RESOLVED and not branch.node.test
+    ]
+    roots = [within(graph, node) for node in nodes_at(graph, reply.roots)]
+    members = union(roots).tolist() if roots else []
+    return list(dict.fromkeys([*members, *nodes_at(graph, resolved)]))
 
 
 def lines_of(reply: CallHierarchyReply) -> Iterator[UsingLine]:

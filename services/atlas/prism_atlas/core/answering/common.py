@@ -1,5 +1,6 @@
 """Shared by all answers: resolving the requested symbol or files, paging, and rendering of trees."""
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from prism_atlas.core.rendering import render_edge, render_node, render_nodes
 from prism_atlas.core.traversal import step, traverse
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.graph import StopReason, TreeBranch, WalkStop
+from prism_contracts.rpc.graph import GraphNode, StopReason, TreeBranch, WalkStop
 from prism_resolver.symbol_names import SymbolName
 from prism_runtime.cursors import read_cursor, write_cursor
 
@@ -65,6 +66,17 @@ def find_inherited(graph: Graph, repo: str, name: str, path: str) -> ResolvedNam
     nearest = found[distance == distance.min()]
     inherited = render_nodes(graph, nearest[:1])[0]
     return ResolvedName(nearest, inherited=f"{name} is inherited: {inherited.symbol}")
+
+
+def nodes_at(graph: Graph, rendered: Iterable[GraphNode]) -> list[int]:
+    """Returns the symbols of a reply as nodes, each once."""
+    found: dict[int, None] = {}
+    for one in rendered:
+        file = graph.find_file(one.file_path)
+        for node in graph.symbols_of(file) if one.symbol else ():
+            if graph.symbols.name_line[node] == one.line and graph.symbols.start_line[node] == one.start_line:
+                found[node] = None
+    return list(found)
 
 
 def notes_of(resolved_name: ResolvedName) -> tuple[str, ...]:

@@ -1,19 +1,24 @@
 """Paths from one symbol or file to another."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from prism_atlas.core import paths
-from prism_atlas.core.answering.common import notes_of, one_symbol, union
-from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, Graph, Numbers
+from prism_atlas.core.answering.common import nodes_at, notes_of, one_symbol, union
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
 from prism_atlas.core.paths import NodePath, PathSearchResult, find_paths
 from prism_atlas.core.rendering import UsingLine, render_edge, render_nodes
-from prism_atlas.core.traversal import TraversalStep, step, within
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_atlas.core.traversal import TraversalStep, step, traverse, within
+from prism_contracts.code import EdgeKind, EdgeStatus, Flag
 from prism_contracts.rpc.common import GraphReceipt
-from prism_contracts.rpc.graph import FindPathReply, FindPathRequest, GraphPath, PathSearch
+from prism_contracts.rpc.graph import FindPathReply, FindPathRequest, GraphNode, GraphPath, PathSearch
 
 IMPORT, CANDIDATE_IMPORT = 1, 4
+# How far both ends are followed if no path joins them.
+REACH_DEPTH_MAX = 4
+REACHING_SHOWN_MAX = 8
 
 
 class Ends(NamedTuple):
@@ -56,8 +61,27 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
         paths=tuple(_render(ends.graph, path) for path in found),
         backward=tuple(_render(ends.graph, path) for path in backward),
         searches=tuple(searches),
+        reaching=() if found else _reaching(ends.graph, ends.target),
         notes=tuple(note for resolved_name in named for note in notes_of(resolved_name)),
         receipt=receipt,
+    )
+
+
+def followed(graph: Graph, source: Iterable[GraphNode]) -> list[int]:
+    """Returns the functions that calls from the source reach, the nearest first."""
+    starts = union([within(graph, node) for node in nodes_at(graph, source)] or [np.array([], np.int32)])
+    reached = traverse(graph, starts, paths.calls(candidates=False), REACH_DEPTH_MAX).distance
+    nodes = np.flatnonzero((reached != NONE) & ~graph.flagged(Flag.TEST)[graph.node_files()])
+    return [int(node) for node in nodes[np.argsort(reached[nodes], kind="stable")]]
+
+
+def _reaching(graph: Graph, target: Numbers) -> tuple[GraphNode, ...]:
+    """Returns the nearest source symbols that reach the target."""
+    back = [one._replace(forward=not one.forward) for one in paths.uses(candidates=False)]
+    distance = traverse(graph, target, back, REACH_DEPTH_MAX).distance
+    nodes = np.flatnonzero((distance > 0) & ~graph.flagged(Flag.TEST)[graph.node_files()])
+    return render_nodes(
+        graph, nodes[np.argsort(distance[nodes], kind="stable")][:REACHING_SHOWN_MAX].tolist()
     )
 
 

@@ -17,6 +17,7 @@ from prism_gateway.mcp.answers.graph_parts import (
     rows_of_roots,
     sentence,
     stop_lacks,
+    stop_lines,
     text_account,
     text_lacks,
     texts_of,
@@ -67,6 +68,7 @@ def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
         *reply.notes,
         *_sections(reply, branches),
         *unresolved_lines(reply.in_text),
+        *stop_lines(reply.stops),
         *_other_uses(reply),
         *others_lines(reply.others, reply.matched),
         _completeness(reply, sum(branch.depth == 1 for branch in branches)),
@@ -116,8 +118,7 @@ def _completeness(reply: CallHierarchyReply, shown: int) -> str:
         *stop_lacks(reply.stops),
     ]
     if not upwards:
-        lacks.append("calls that match no definition of the repository are not listed")
-        return sentence(lacks, several(reply.total, "direct callee"))
+        return sentence(lacks, f"{several(reply.total, 'direct callee')} in the repository")
     lacks += text_lacks(reply.in_text)
     unsure = reply.in_text.candidates if reply.in_text else 0
     if unsure and not reply.candidates:

@@ -82,7 +82,7 @@ def others_lines(others: Sequence[GraphNode], matched: str) -> Iterator[str]:
 
 def within_file(node: GraphNode) -> str:
     """Returns `Symbol (start-end)`, for a line below the path of its file."""
-    return symbol_name(EnclosingSymbol(name=node.symbol, start_line=node.start_line, end_line=node.end_line))
+    return symbol_name(_enclosing(node))
 
 
 def edge_text(edge: GraphEdge) -> str:
@@ -169,6 +169,22 @@ def text_account(found: Reconciliation | None, name: str) -> str:
     return f"{lines} contain {name}" + (f" ({account})" if account else "")
 
 
+def stop_lines(stops: Iterable[WalkStop]) -> Iterator[str]:
+    """Returns the calls that have no edge."""
+    for stop in stops:
+        more = f", the first {len(stop.lines)}" if stop.count > len(stop.lines) else ""
+        if stop.reason is StopReason.VALUE:
+            yield f"calls of stored values or on unknown receivers ({stop.count}{more}):"
+            places = (
+                PlaceLine(line.file_path, line.line, line.text, _enclosing(node))
+                for line, node in zip(stop.lines, stop.nodes, strict=True)
+            )
+            yield from (line for line in place_lines(places) if line)
+        elif stop.reason is StopReason.OUTSIDE:
+            rest = " …" if stop.count > len(stop.lines) else ""
+            yield f"outside the repository ({stop.count}): {', '.join(line.text for line in stop.lines)}{rest}"
+
+
 def stop_lacks(stops: Iterable[WalkStop]) -> Iterator[str]:
     """Returns where a walk stopped, and why."""
     for stop in stops:
@@ -180,6 +196,8 @@ def stop_lacks(stops: Iterable[WalkStop]) -> Iterator[str]:
             yield f"{stop.count} below the first level are not shown: raise limit"
         elif stop.reason is StopReason.NAME:
             yield f"{several(stop.count, 'match')} by name only not followed ({named}{more})"
+        elif stop.reason is StopReason.VALUE:
+            yield f"{several(stop.count, 'call')} of stored values or on unknown receivers (listed above)"
 
 
 def sentence(lacks: Iterable[str], account: str) -> str:
@@ -231,6 +249,10 @@ def _branch_lines(branch: TreeBranch, texts: LineTexts, indent: str) -> Iterator
     behind, below = call_lines(branch.via, path, texts, f"{indent}  ")
     yield f"{indent}{mark(branch.via.status)} {within_file(branch.node)}{behind}{end}"
     yield from below
+
+
+def _enclosing(node: GraphNode) -> EnclosingSymbol:
+    return EnclosingSymbol(name=node.symbol, start_line=node.start_line, end_line=node.end_line)
 
 
 def _more_lines(edge: GraphEdge) -> str:

@@ -16,6 +16,8 @@ from prism_gateway.mcp.answers.graph_parts import (
     nodes_line,
     plain,
     sentence,
+    stop_lacks,
+    stop_lines,
     texts_of,
 )
 from prism_gateway.mcp.answers.places import several
@@ -53,7 +55,7 @@ def find_path(reply: FindPathReply, max_tokens: int, bodies: Bodies | None = Non
     for number, path in enumerate(cut.paths, 1):
         lines += [f"path {number}, {several(len(path.edges), 'edge')}:", *_path_lines(path, texts)]
     if not reply.paths:
-        lines += ["no path. Searched:", *map(_search_line, reply.searches)]
+        lines += [f"no path over {' or '.join(_searched(reply.searches))}", *_both_ends(reply)]
     for path in cut.backward[:1]:
         lines += ["but in the opposite direction:", *_path_lines(path, texts)]
     if bodies and reply.paths:
@@ -83,17 +85,24 @@ def _unsure(edge: GraphEdge) -> str:
     return " (by name only ?)" if edge.status is EdgeStatus.CANDIDATE else ""
 
 
-def _search_line(search: PathSearch) -> str:
-    way = "source to target" if search.forward else "target to source"
-    unsure = "with candidates" if search.candidates else "without candidates"
-    reach = f"{search.found} paths" if search.found else f"only {search.visited} nodes reach the end"
-    return f"  {way} over {search.edges}, {unsure}: {reach}"
+def _searched(searches: Iterable[PathSearch]) -> list[str]:
+    return list(dict.fromkeys(search.edges for search in searches if search.forward))
+
+
+def _both_ends(reply: FindPathReply) -> Iterator[str]:
+    """Returns where calls from the source stop, and what reaches the target."""
+    if reply.stops:
+        yield "From the source, calls stop here:"
+        yield from stop_lines(reply.stops)
+    if reply.reaching:
+        yield "The target is reached from:"
+        yield from (f"  {node_line(node)}" for node in reply.reaching)
 
 
 def _completeness(reply: FindPathReply) -> str:
     if not reply.paths:
-        lack = "a call of a stored value or on an unknown receiver has no edge, and a path may pass one"
-        return sentence([lack], "no path was found")
+        lacks = [*stop_lacks(reply.stops)] or ["a path may pass a call that has no edge"]
+        return sentence(lacks, "no path was found")
     unsure = sum(edge.status is EdgeStatus.CANDIDATE for edge in reply.paths[0].edges)
     other = sum(
         edge.edge not in (EdgeKind.CALLS, EdgeKind.OVERRIDES) and edge.edge is not EdgeKind.IMPORTS
