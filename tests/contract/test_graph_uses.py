@@ -7,7 +7,13 @@ import asyncio
 from graph_town import DEADLINE_S
 from scip_files import At, columns_of, define, document, own
 
-from prism_contracts.rpc.symbols import REFERENCES, ReferencesReply, ReferencesRequest, SymbolReferences
+from prism_contracts.rpc.symbols import (
+    REFERENCES,
+    ReferenceGroup,
+    ReferencesReply,
+    ReferencesRequest,
+    SymbolReferences,
+)
 
 pytest_plugins = ["graph_town"]
 
@@ -78,8 +84,21 @@ async def test_the_graph_answers_for_unchanged_files(town):
             by_graph = await uses_by_graph(town, 1)
             assert rows(by_graph) == [("run.py", 4, CALL, "receiver_type")]
             assert by_graph.reconciliation == by_files.reconciliation.model_copy(
-                update={"resolved": 1, "candidates": 0}
+                update={
+                    "resolved": 1,
+                    "candidates": 0,
+                    "candidate_lines": 0,
+                    "lines_by_group": {ReferenceGroup.CALLERS: 1},
+                }
             )
+            counts = by_graph.reconciliation
+            parts = (
+                counts.definition_lines,
+                *counts.lines_by_group.values(),
+                counts.other_lines,
+                counts.mentions,
+            )
+            assert sum(parts) + counts.unexplained == counts.text_lines
 
             await town.import_(2, {"run.py": "\n" + FILES["run.py"]}, announced=False)
             assert rows(await uses(town, 2)) == [("run.py", 5, CALL, "only_definition")]

@@ -362,8 +362,8 @@ async def test_references_fit_the_budget_and_continue_by_cursor(stack) -> None:
             >= {"file_path": "src/app.py", "line": 1, "status": "resolved", "strategy": "import"}.items()
         )
         text = first.content[0].text
-        assert "callers (300):\n  src/app.py\n    run\n      1: line 1\n" in text
-        assert "other code that contains the name (1):\n  src/app.py\n    900: # main" in text
+        assert f"calls ({len(shown)} of 300):\n  src/app.py\n    run\n      1: line 1\n" in text
+        assert "code that contains the name and was not resolved (1):\n  src/app.py\n    900: # main" in text
         assert "Not complete: 1 line of code could not be resolved (listed above)." in text
         missed = await client.call_tool("find_references", {"symbols": ["mian"]})
         assert "mian: no definition. Similar names: main." in missed.content[0].text

@@ -82,8 +82,8 @@ async def test_edges_have_a_strategy_and_other_lines_are_listed(ask) -> None:
     assert places(answer) == [
         "parcels/depot.py:4 resolved",
         "parcels/depot.py:5 resolved",
-        "parcels/far.py:2 candidate",
         "parcels/depot.py:1 resolved",
+        "parcels/far.py:2 candidate",
     ]
     counts = answer.reconciliation
     assert (counts.resolved, counts.candidates, counts.text_lines, counts.mentions) == (3, 1, 6, 1)

@@ -6,9 +6,9 @@ from scip_files import At, columns_of, define, document, own
 
 from prism_atlas.core.answering.uses import uses
 from prism_atlas.core.graph import Graph
-from prism_contracts.code import EDGE_KINDS, EdgeKind
+from prism_contracts.code import EDGE_KINDS, EdgeKind, EdgeStatus
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.symbols import DefinitionPlace, ReferenceGroup, UsesRequest
+from prism_contracts.rpc.symbols import DefinitionPlace, ReferenceGroup, UsesReply, UsesRequest
 from prism_resolver.facts import with_qualifier_uses
 from prism_resolver.occurrences import OccurrenceIndex, Occurrences
 from prism_resolver.program import Program
@@ -105,10 +105,19 @@ def test_graph_and_files_give_the_same_references(texts, documents):
             ]  # fmt: skip
             assert found.counts == edges_module.count_groups(every)
             assert found.elsewhere == edges_module.count_elsewhere(symbol.name, files, every)
-            told = {
-                one.path: sorted(one.explained) for one in text_module.as_texts(symbol.name, files, every)
-            }
-            assert unpack_lines(found.explained) == {path: lines for path, lines in told.items() if lines}
+            texts = text_module.as_texts(symbol.name, files, every, {})
+            explained = {one.path: sorted(one.explained) for one in texts if one.explained}
+            assert unpack_lines(found.explained) == explained
+            assert used_by_path(found) == {one.path: one.used for one in texts if one.used}
+
+
+def used_by_path(found: UsesReply) -> dict[str, dict[int, text_module.LineUse]]:
+    by_path: dict[str, list[tuple[int, text_module.LineUse]]] = {}
+    for label, lines in unpack_lines(found.used).items():
+        group, status, path = label.split("\t")
+        use = text_module.LineUse(ReferenceGroup(group), EdgeStatus(status))
+        by_path.setdefault(path, []).extend((line, use) for line in lines)
+    return {path: text_module.line_uses(uses) for path, uses in by_path.items()}
 
 
 def test_filter_omits_references_but_keeps_the_totals():

@@ -13,6 +13,7 @@ from prism_contracts.rpc.symbols import (
     ReferencesReply,
     ReferencesRequest,
     SymbolReferences,
+    TextLine,
 )
 from prism_gateway.mcp.answers import references
 
@@ -25,7 +26,17 @@ CALL = ReferenceEntry(
     edge=EdgeKind.CALLS, status=EdgeStatus.RESOLVED, strategy=Strategy.IMPORT, text="weigh(1)",
 )  # fmt: skip
 TOLD = Reconciliation(
-    resolved=7, candidates=1, elsewhere=2, text_lines=12, unexplained=0, files=3, prose_lines=5, prose_files=2
+    resolved=7,
+    candidates=1,
+    elsewhere=2,
+    text_lines=10,
+    unexplained=0,
+    files=3,
+    prose_lines=5,
+    prose_files=2,
+    lines_by_group={ReferenceGroup.CALLERS: 7},
+    definition_lines=1,
+    other_lines=2,
 )
 
 
@@ -61,12 +72,12 @@ def test_counts_state_whether_they_are_filtered(asked, words) -> None:
     structured, lines = rendered(**asked)
     assert structured["filter"] == asked
     assert structured["reconciliation"]["filtered"] is False
-    assert f"callers (3 {words}):" in lines
+    assert f"calls (1 {words}):" in lines
     at = lines.index(f"Without the filter ({words}):")
-    assert any("7 references, 2 to another weigh" in line for line in lines[at + 1 :])
+    assert any("7 calls" in line and "2 another weigh" in line for line in lines[at + 1 :])
 
 
-def completeness(**counts: int) -> str:
+def completeness(**counts: object) -> str:
     known = {
         "resolved": 7,
         "candidates": 0,
@@ -86,16 +97,19 @@ def completeness(**counts: int) -> str:
 
 
 def test_a_list_that_accounts_for_every_line_is_complete() -> None:
-    assert completeness(elsewhere=2, mentions=1, text_lines=11) == (
-        "Complete: all 11 lines of code in 3 files that contain weigh are accounted for: "
-        "7 references, 2 to another weigh, 1 in comments or strings, its definition."
+    groups = {ReferenceGroup.CALLERS: 6, ReferenceGroup.IMPORTS: 1}
+    counts = {"definition_lines": 1, "other_lines": 2, "mentions": 1, "alias_lines": 3}
+    assert completeness(lines_by_group=groups, text_lines=11, **counts) == (
+        "Complete: all 11 lines of code in 3 files that contain weigh are accounted for: 6 calls, 1 import, "
+        "1 definition, 2 another weigh (page=other lists them), 1 in comments or strings. "
+        "3 more lines use it without its name."
     )
 
 
 @pytest.mark.parametrize(
     ("counts", "lack"),
     [
-        ({"candidates": 2}, "2 of them match by name only (?)"),
+        ({"candidate_lines": 2}, "2 lines by name only (?)"),
         ({"unexplained": 1}, "1 line of code could not be resolved (listed above)"),
         ({"files_left_out": 3}, "3 files that may contain it were not read"),
     ],
@@ -109,7 +123,7 @@ def test_references_are_grouped_by_file_and_enclosing_symbol() -> None:
     first = CALL.model_copy(update={"enclosing": around})
     second = first.model_copy(update={"line": 7, "text": "weigh(2)"})
     _, lines = rendered((first, second))
-    at = lines.index("callers (3):")
+    at = lines.index("calls (2):")
     assert lines[at + 1 : at + 5] == [
         "  app/depot.py",
         "    run (2-9)",
@@ -120,7 +134,7 @@ def test_references_are_grouped_by_file_and_enclosing_symbol() -> None:
 
 def test_the_same_line_of_two_repositories_is_shown_twice() -> None:
     _, lines = rendered((CALL, CALL.model_copy(update={"repo": "acme/other", "text": "weigh(3)"})))
-    at = lines.index("callers (3):")
+    at = lines.index("calls (2):")
     assert lines[at + 1 : at + 5] == [
         "  acme/app app/depot.py",
         "    run 4: weigh(1)",
@@ -137,5 +151,29 @@ def test_an_empty_filtered_result_is_stated() -> None:
 def test_without_a_filter_none_is_mentioned() -> None:
     structured, lines = rendered()
     assert "filter" not in structured
-    assert "callers (3):" in lines
+    assert "calls (1):" in lines
     assert not any(line.startswith("Of all") for line in lines)
+
+
+def test_imports_are_on_one_line_and_candidates_last() -> None:
+    imports = [
+        CALL.model_copy(update={"group": ReferenceGroup.IMPORTS, "file_path": path, "line": line})
+        for path, line in (("a.py", 1), ("a.py", 3), ("b.py", 2))
+    ]
+    unsure = CALL.model_copy(update={"status": EdgeStatus.CANDIDATE})
+    _, lines = rendered((CALL, *imports, unsure))
+    assert "imports (3): a.py:1/3, b.py:2" in lines
+    assert lines.index("by name only (?), another symbol may be meant:") > lines.index(
+        "imports (3): a.py:1/3, b.py:2"
+    )
+
+
+def test_other_lines_are_listed_if_they_are_in_the_answer() -> None:
+    line = TextLine(repo="acme/app", file_path="b.py", line=3, text="scale.weigh()")
+    text = TOLD.model_copy(update={"other": (line,), "other_lines": 1})
+    found = SymbolReferences(
+        symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
+    )
+    lines = list(references.group_lines(found))
+    assert lines[:3] == ["another symbol of the name (1):", "  b.py", "    3: scale.weigh()"]
+    assert "page=other" not in lines[-1]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from source_files import source
 
+from prism_contracts.code import EdgeStatus
 from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_resolver.modules import Certainty, File, imports
 from prism_search.core.references import edges as edges_module
@@ -246,7 +247,8 @@ def test_each_line_with_the_name_is_explained_or_listed():
         source("README.md", "rate\n", "p"),
     ]
     found = edges(files, "rate")
-    text = text_module.read_text("rate", text_module.as_texts("rate", files, found))
+    defined = {(files[0].facts.scope, files[0].path): {1}}
+    text = text_module.read_text("rate", text_module.as_texts("rate", files, found, defined))
     elsewhere = edges_module.count_elsewhere("rate", files, found)
     assert not text.unexplained
     assert [line.number for line in text.mentions] == [2, 3]
@@ -254,6 +256,35 @@ def test_each_line_with_the_name_is_explained_or_listed():
     assert text.files == 2
     assert (text.prose_lines, text.prose_files) == (1, 1)
     assert len(found) + elsewhere + len(text.mentions) + 1 == text.lines
+    assert_lines_add_up(text)
+    assert text.groups == {ReferenceGroup.CALLERS: 1, ReferenceGroup.IMPORTS: 1}
+    assert (text.definitions, text.candidates, text.aliased) == (1, 1, 0)
+    assert not text.others
+
+
+def assert_lines_add_up(text):
+    parts = (text.others, text.unexplained, text.mentions)
+    counted = text.definitions + sum(text.groups.values()) + text.candidates + sum(map(len, parts))
+    assert counted == text.lines
+
+
+def test_lines_under_an_alias_are_counted_apart():
+    files = sources(
+        {"rates.py": "def rate(z):\n    return z\n", "a.py": "from rates import rate as r\nr(1)\nr(2)\n"}
+    )
+    found = edges(files, "rate")
+    defined = {(files[0].facts.scope, files[0].path): {1}}
+    text = text_module.read_text("rate", text_module.as_texts("rate", files, found, defined))
+    assert_lines_add_up(text)
+    assert (text.lines, text.aliased) == (2, 2)
+
+
+def test_a_line_stands_in_one_group():
+    sure, unsure = EdgeStatus.RESOLVED, EdgeStatus.CANDIDATE
+    call, read = ReferenceGroup.CALLERS, ReferenceGroup.VALUES
+    use = text_module.LineUse
+    uses = [(3, use(read, sure)), (3, use(call, sure)), (3, use(call, unsure)), (4, use(call, unsure))]
+    assert text_module.line_uses(uses) == {3: use(call, sure), 4: use(call, unsure)}
 
 
 @pytest.mark.parametrize(
@@ -272,7 +303,8 @@ def test_import_and_alias_lines_are_explained(importing):
     }
     files = sources(texts)
     found = edges(files, "rate")
-    text = text_module.read_text("rate", text_module.as_texts("rate", files, found))
+    defined = {(files[0].facts.scope, files[0].path): {1}}
+    text = text_module.read_text("rate", text_module.as_texts("rate", files, found, defined))
     assert [(line.file.path, line.number) for line in text.mentions] == [("shop.ts", 2)]
     described = {(edge.file.path, edge.reference.line) for edge in found}
     assert len(described) + edges_module.count_elsewhere("rate", files, found) == 1

@@ -10,6 +10,7 @@ from prism_contracts.base import Message
 from prism_contracts.code import (
     EdgeKind,
     EdgeStatus,
+    ReferenceKind,
     Strategy,
     Symbol,
 )
@@ -79,20 +80,29 @@ class ReferenceGroup(StrEnum):
     CALLERS = "callers"
     SUBTYPES = "subtypes"
     TYPES = "types"
-    ASSIGNMENTS = "assignments"
+    VALUES = "values"  # passed or read
+    ASSIGNMENTS = "assignments"  # written or renamed
     IMPORTS = "imports"
     TESTS = "tests"  # any kind, in a test file
 
 
-REFERENCE_GROUPS: Mapping[EdgeKind, ReferenceGroup] = {
-    EdgeKind.CALLS: ReferenceGroup.CALLERS,
-    EdgeKind.IMPORTS: ReferenceGroup.IMPORTS,
-    EdgeKind.EXTENDS: ReferenceGroup.SUBTYPES,
-    EdgeKind.IMPLEMENTS: ReferenceGroup.SUBTYPES,
-    EdgeKind.ASSIGNS: ReferenceGroup.ASSIGNMENTS,
-    EdgeKind.ALIAS: ReferenceGroup.ASSIGNMENTS,
-    EdgeKind.REFERENCES: ReferenceGroup.TYPES,
+REFERENCE_GROUPS: Mapping[ReferenceKind, ReferenceGroup] = {
+    ReferenceKind.CALL: ReferenceGroup.CALLERS,
+    ReferenceKind.IMPORT: ReferenceGroup.IMPORTS,
+    ReferenceKind.EXTENDS: ReferenceGroup.SUBTYPES,
+    ReferenceKind.IMPLEMENTS: ReferenceGroup.SUBTYPES,
+    ReferenceKind.ASSIGN: ReferenceGroup.ASSIGNMENTS,
+    ReferenceKind.ALIAS: ReferenceGroup.ASSIGNMENTS,
+    ReferenceKind.TYPE: ReferenceGroup.TYPES,
+    ReferenceKind.VALUE: ReferenceGroup.VALUES,
 }
+
+
+class ReferencePage(StrEnum):
+    """What an answer lists."""
+
+    MAIN = "main"  # the references of the symbol
+    OTHER = "other"  # the lines that contain its name and mean another symbol
 
 
 class ReferencesRequest(ScopedRequest):
@@ -103,6 +113,7 @@ class ReferencesRequest(ScopedRequest):
     path_filter: Glob = ""
     reference_type: EdgeKind | None = None
     source_only: bool = False
+    page: ReferencePage = ReferencePage.MAIN
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50  # a symbol
     cursor: Cursor = ""
 
@@ -148,6 +159,17 @@ class Reconciliation(Message):
     unexplained_lines: tuple[
         TextLine, ...
     ] = ()  # the first of them; those that match the path filter come first
+    # How the lines of `text_lines` divide, each line once: definitions of the symbol, its resolved references by
+    # group, those matched by name only, and lines that define or mean another symbol of the name. The rest is in
+    # `unexplained` and `mentions`.
+    definition_lines: int = 0
+    lines_by_group: dict[ReferenceGroup, int] = {}
+    candidate_lines: int = 0
+    other_lines: int = 0
+    other: tuple[TextLine, ...] = ()  # the first of `other_lines`
+    alias_lines: int = (
+        0  # lines that use the symbol without its name: under an alias, or through a default export
+    )
     # Lines that contain the name in comments and strings only, and the first of them.
     mentions: int = 0
     mention_lines: tuple[TextLine, ...] = ()
@@ -210,6 +232,7 @@ class UsesReply(Message):
     resolved: int  # including those that do not match it
     candidates: int
     elsewhere: int  # references of that name to something else
+    used: str = ""  # packed: the lines of all references, by `group<tab>status<tab>path`
     explained: str = ""  # packed: by path, the lines that define or use something of that name, or use the symbol under an alias
 
 

@@ -19,7 +19,7 @@ from prism_atlas.core.graph import (
     Graph,
     Numbers,
 )
-from prism_contracts.code import CALLABLE_KINDS, EDGE_KINDS, EdgeStatus, Flag, Strategy
+from prism_contracts.code import CALLABLE_KINDS, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
 from prism_resolver.modules import File
 from prism_resolver.program import Program
@@ -30,7 +30,7 @@ _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
 _TESTS = _GROUPS.index(ReferenceGroup.TESTS)
 # By code of a kind of reference.
-_GROUP_OF = np.array([_GROUPS.index(REFERENCE_GROUPS[EDGE_KINDS[kind]]) for kind in REFERENCE_KINDS])
+_GROUP_OF = np.array([_GROUPS.index(REFERENCE_GROUPS[kind]) for kind in REFERENCE_KINDS])
 
 
 class UseTable(NamedTuple):
@@ -65,7 +65,7 @@ def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
     strategy = np.where(status == _CANDIDATE, by_name, graph.references.strategy[references]).astype(np.uint8)
     file = graph.files_of(graph.references.source[references])
     group = np.where(graph.flagged(Flag.TEST)[file], _TESTS, _GROUP_OF[graph.references.kind[references]])
-    order = np.lexsort((references, graph.references.line[references], file, status == _CANDIDATE, group))
+    order = np.lexsort((references, graph.references.line[references], file, group, status == _CANDIDATE))
     return UseTable(references, file, status, strategy, group).at(order)
 
 
@@ -103,6 +103,18 @@ def explained_lines(graph: Graph, name: str, uses: UseTable) -> dict[str, list[i
     file, first = np.unique(places >> 32, return_index=True)
     by_file = np.split(places & 0xFFFFFFFF, first[1:])
     return {graph.path(one): found.tolist() for one, found in zip(file.tolist(), by_file, strict=True)}
+
+
+def used_lines(graph: Graph, uses: UseTable) -> dict[str, list[int]]:
+    """Returns the lines of all references by group, status and path, separated by tabs."""
+    lines = graph.references.line[uses.reference]
+    found: dict[str, list[int]] = {}
+    for group, status, file, line in zip(
+        uses.group.tolist(), uses.status.tolist(), uses.file.tolist(), lines.tolist(), strict=True
+    ):
+        key = f"{_GROUPS[group].value}\t{EDGE_STATUSES[status].value}\t{graph.path(file)}"
+        found.setdefault(key, []).append(line)
+    return found
 
 
 def _definitions_at(graph: Graph, place: DefinitionPlace) -> Iterator[int]:

@@ -5,7 +5,8 @@ these files, else from what their parsers found ▶ lines of text that no edge e
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -16,6 +17,7 @@ from prism_contracts.code import EdgeStatus
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     ReferenceEntry,
+    ReferenceGroup,
     ReferencesRequest,
     SymbolReferences,
     TextLine,
@@ -37,7 +39,7 @@ from prism_search.core.patterns import compile_pattern
 from prism_search.core.references.edges import DefinedSymbol, Edge, SourceFile, Uses
 from prism_search.core.references.query import ReferenceQuery
 from prism_search.core.references.reply import symbol_references, uses_of_edges
-from prism_search.core.references.text import TextFile, as_texts
+from prism_search.core.references.text import DefinitionLines, LineUse, TextFile, as_texts, line_uses
 from prism_search.operations.enclosing import EnclosingSymbols, IndexedLine
 from prism_store.globs import compile_glob
 from prism_store.reader import StoredPoint
@@ -82,12 +84,12 @@ class ReferenceFinder:
         uses = await self._by_graph(search)
         if uses is not None:
             points = [*search.wanted, *_others(uses.entries, search.listed, search.wanted)]
-            texts = await self._texts_of(target, points, unpack_lines(uses.explained))
+            texts = await self._texts_of(search, points, uses)
         else:
             points = [*search.wanted, *search.around]
             files, edges = await self._by_files(search)
             uses = await asyncio.to_thread(uses_of_edges, search.query, files, edges)
-            texts = as_texts(search.query.name, files, edges)
+            texts = as_texts(search.query.name, files, edges, search.defined)
         left_out = len(search.holding) - len(search.wanted) + len(points) - len(texts)
         found = await asyncio.to_thread(symbol_references, search.query, uses, texts, left_out)
         return await self._with_symbols(target, points, found)
@@ -111,7 +113,7 @@ class ReferenceFinder:
         files = {(target.name_of(point.repo), point.text("path")): point for point in points}
         lines: list[ReferenceEntry | TextLine] = [*found.entries]
         if text:
-            lines += [*text.unexplained_lines, *text.mention_lines]
+            lines += [*text.unexplained_lines, *text.mention_lines, *text.other]
         places = [
             IndexedLine.of(point, one.line) if (point := files.get((one.repo, one.file_path))) else None
             for one in lines
@@ -123,7 +125,11 @@ class ReferenceFinder:
             unexplained = _labelled(text.unexplained_lines, labels)
             mentions = _labelled(text.mention_lines, labels)
             update["reconciliation"] = text.model_copy(
-                update={"unexplained_lines": unexplained, "mention_lines": mentions}
+                update={
+                    "unexplained_lines": unexplained,
+                    "mention_lines": mentions,
+                    "other": _labelled(text.other, labels),
+                }
             )
         return found.model_copy(update=update)
 
@@ -181,9 +187,10 @@ class ReferenceFinder:
         return edges
 
     async def _texts_of(
-        self, target: Target, points: Sequence[StoredPoint], explained: Mapping[str, Sequence[int]]
+        self, search: "_Search", points: Sequence[StoredPoint], uses: UsesReply
     ) -> list[TextFile]:
-        texts = await self._texts.read(target.scope, points)
+        explained, used = unpack_lines(uses.explained), _used(uses)
+        texts = await self._texts.read(search.query.target.scope, points)
         return [
             TextFile(
                 point.repo,
@@ -192,10 +199,21 @@ class ReferenceFinder:
                 text,
                 frozenset(explained.get(point.text("path"), ())),
                 point.text("language"),
+                used.get(point.text("path"), {}),
+                search.defined.get((point.repo, point.text("path")), ()),
             )
             for point, text in zip(points, texts, strict=True)
             if text is not None
         ]
+
+
+def _used(uses: UsesReply) -> dict[str, dict[int, LineUse]]:
+    """Returns by path what each line does with the symbol."""
+    found: dict[str, list[tuple[int, LineUse]]] = defaultdict(list)
+    for label, lines in unpack_lines(uses.used).items() if uses.used else ():
+        group, status, path = label.split("\t", 2)
+        found[path] += [(line, LineUse(ReferenceGroup(group), EdgeStatus(status))) for line in lines]
+    return {path: line_uses(of_file) for path, of_file in found.items()}
 
 
 def _labelled(lines: Iterable[Labelled], labels: Iterator[EnclosingSymbol | None]) -> tuple[Labelled, ...]:
@@ -209,6 +227,14 @@ class _Search:
     query: ReferenceQuery
     listed: Files
     occurrences: Occurrences
+
+    @cached_property
+    def defined(self) -> DefinitionLines:
+        """The lines that define the symbol."""
+        found: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for one in self.query.match.found:
+            found[one.point.repo, one.point.text("path")].add(one.symbol.name_line)
+        return found
 
     @cached_property
     def holding(self) -> Sequence[StoredPoint]:

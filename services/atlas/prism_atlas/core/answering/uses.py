@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, Graph
-from prism_atlas.core.uses import UseTable, explained_lines, find_uses, references_by_name, targets_of
+from prism_atlas.core.uses import (
+    UseTable,
+    explained_lines,
+    find_uses,
+    references_by_name,
+    targets_of,
+    used_lines,
+)
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
@@ -41,6 +48,7 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
         resolved=resolved,
         candidates=len(every.reference) - resolved,
         elsewhere=len(named) - int(np.count_nonzero(np.isin(every.reference, named))),
+        used=pack_lines(used_lines(graph, every)),
         explained=pack_lines(explained_lines(graph, request.name, every)),
     )
 

@@ -163,7 +163,7 @@ def text_account(found: Reconciliation | None, name: str) -> str:
     lines = f"{several(found.text_lines, 'line')} of code in {several(found.files, 'file')}"
     parts = [
         f"{found.mentions} in comments or strings" if found.mentions else "",
-        f"{found.elsewhere} to another {name}" if found.elsewhere else "",
+        f"{found.other_lines} another {name}" if found.other_lines else "",
     ]
     account = ", ".join(part for part in parts if part)
     return f"{lines} contain {name}" + (f" ({account})" if account else "")

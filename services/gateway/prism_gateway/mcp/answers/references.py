@@ -1,6 +1,6 @@
 """References as text: groups of places, then the comparison with the text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from prism_contracts.code import EdgeStatus
@@ -25,6 +25,25 @@ from prism_gateway.mcp.tool import Answer, Json
 PLACE_CHARS = 80
 # The same for an entry, with its status and strategy.
 ENTRY_CHARS = 160
+# Headings of groups, and what one line of them is.
+TITLES = {
+    ReferenceGroup.CALLERS: "calls",
+    ReferenceGroup.SUBTYPES: "subtypes",
+    ReferenceGroup.TYPES: "type uses",
+    ReferenceGroup.VALUES: "passed or read",
+    ReferenceGroup.ASSIGNMENTS: "written or renamed",
+    ReferenceGroup.IMPORTS: "imports",
+    ReferenceGroup.TESTS: "in tests",
+}
+COUNTED = {
+    ReferenceGroup.CALLERS: "call",
+    ReferenceGroup.SUBTYPES: "subtype",
+    ReferenceGroup.TYPES: "type use",
+    ReferenceGroup.VALUES: "other use",
+    ReferenceGroup.ASSIGNMENTS: "write",
+    ReferenceGroup.IMPORTS: "import",
+    ReferenceGroup.TESTS: "test line",
+}
 # The fields of a request that filter references.
 FILTER = {"path_filter", "reference_type", "source_only"}
 
@@ -130,7 +149,8 @@ def _lines(found: SymbolReferences, kept: str) -> Iterator[str]:
         yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
     for definition in found.definitions:
         symbol = definition.symbol
-        yield f"{symbol.qualified_name} ({symbol.kind.value}) defined at {definition.file_path}:{symbol.name_line}"
+        place = f"{definition.file_path}:{symbol.start_line}-{symbol.end_line}"
+        yield f"{symbol.qualified_name} ({symbol.kind.value}) {place}"
     if found.total_definitions > len(found.definitions):
         yield f"… and {found.total_definitions - len(found.definitions)} more definitions: give a qualified name or file_path."
     if kept and found.definitions and not found.counts:
@@ -139,20 +159,18 @@ def _lines(found: SymbolReferences, kept: str) -> Iterator[str]:
 
 
 def group_lines(found: SymbolReferences, kept: str = "") -> Iterator[str]:
-    """Returns the places by group, then whether they are complete, for readers.
+    """Returns the places by group, sure ones first, then whether they are complete, for readers.
 
     `kept` names the filter of the groups.
     """
     with_repo = len({line.repo for line in _all_lines(found)}) > 1
-    for group, entries in _by_group(found.entries).items():
-        count = found.counts.get(ReferenceGroup(group), len(entries))
-        yield f"{group} ({count} {kept}):" if kept else f"{group} ({count}):"
-        for status, uses in groupby(entries, key=lambda entry: entry.status):
-            if status is EdgeStatus.CANDIDATE:
-                yield " by name only (?):"
-            yield from _places(uses, with_repo)
+    for status, entries in groupby(found.entries, key=lambda entry: entry.status):
+        if status is EdgeStatus.CANDIDATE:
+            yield "by name only (?), another symbol may be meant:"
+        for group, uses in _by_group(entries).items():
+            yield from _group(ReferenceGroup(group), uses, found, kept, with_repo)
     if found.next_cursor:
-        yield f"next_cursor: {found.next_cursor}"
+        yield f"more: cursor={found.next_cursor}"
     if found.reconciliation:
         if kept:
             yield f"Without the filter ({kept}):"
@@ -160,11 +178,31 @@ def group_lines(found: SymbolReferences, kept: str = "") -> Iterator[str]:
         yield _completeness(found, found.reconciliation)
 
 
+def _group(
+    group: ReferenceGroup,
+    entries: Sequence[ReferenceEntry],
+    found: SymbolReferences,
+    kept: str,
+    with_repo: bool,
+) -> Iterator[str]:
+    """Returns the lines of a group; imports on one line."""
+    # Counts include candidates, so they say more than the list only while there are further pages.
+    total = found.counts.get(group, len(entries)) if found.next_cursor else len(entries)
+    count = _of(len(entries), total)
+    title = f"{TITLES[group]} ({count} {kept})" if kept else f"{TITLES[group]} ({count})"
+    if group is ReferenceGroup.IMPORTS:
+        yield f"{title}: {_places_line(entries, with_repo)}"
+        return
+    yield f"{title}:"
+    yield from _places(entries, with_repo)
+
+
 def _all_lines(found: SymbolReferences) -> Iterator[ReferenceEntry | TextLine]:
     yield from found.entries
     if found.reconciliation:
         yield from found.reconciliation.unexplained_lines
         yield from found.reconciliation.mention_lines
+        yield from found.reconciliation.other
 
 
 def _places(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> Iterator[str]:
@@ -184,24 +222,37 @@ def _enclosing(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
 
 
 def _text_lines(text: Reconciliation, with_repo: bool) -> Iterator[str]:
-    if text.unexplained:
-        yield f"other code that contains the name ({text.unexplained}):"
+    if text.unexplained_lines or (text.unexplained and not text.other):
+        yield f"code that contains the name and was not resolved ({text.unexplained}):"
         yield from _places(text.unexplained_lines, with_repo)
         if text.unexplained > len(text.unexplained_lines):
             rest = text.unexplained - len(text.unexplained_lines)
             yield f"  … and {rest} more: grep_code with word=true lists them."
-    if text.mentions:
-        places = ", ".join(f"{_file(line, with_repo)}:{line.line}" for line in text.mention_lines)
-        rest = text.mentions - len(text.mention_lines)
-        yield f"in comments and strings ({text.mentions}): {places}{f' and {rest} more' if rest else ''}"
+    if text.other:
+        yield f"another symbol of the name ({_of(len(text.other), text.other_lines)}):"
+        yield from _places(text.other, with_repo)
+    if text.mention_lines:
+        yield f"in comments and strings ({_of(len(text.mention_lines), text.mentions)}): {_places_line(text.mention_lines, with_repo)}"
     if text.prose_lines:
         yield f"in prose, such as Markdown: {several(text.prose_lines, 'line')} in {several(text.prose_files, 'file')}"
+
+
+def _of(shown: int, total: int) -> str:
+    return f"{total}" if shown == total else f"{shown} of {total}"
+
+
+def _places_line(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> str:
+    """Returns places on one line, each file once: `a.py:3/9, b.py:7`."""
+    by_file: dict[str, list[str]] = {}
+    for line in lines:
+        by_file.setdefault(_file(line, with_repo), []).append(str(line.line))
+    return ", ".join(f"{file}:{'/'.join(dict.fromkeys(numbers))}" for file, numbers in by_file.items())
 
 
 def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     """Returns one sentence: the list is complete, or what it lacks."""
     lacks = [
-        f"{text.candidates} of them match by name only (?)" if text.candidates else "",
+        f"{several(text.candidate_lines, 'line')} by name only (?)" if text.candidate_lines else "",
         f"{several(text.unexplained, 'line')} of code could not be resolved (listed above)"
         if text.unexplained
         else "",
@@ -209,18 +260,28 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
         if text.files_left_out
         else "",
     ]
-    lacks = [part for part in lacks if part]
     name = found.definitions[0].symbol.name if found.definitions else found.symbol
     lines = f"{several(text.text_lines, 'line')} of code in {several(text.files, 'file')}"
-    parts = [
-        several(text.resolved, "reference"),
-        f"{text.elsewhere} to another {name}" if text.elsewhere else "",
-        f"{text.mentions} in comments or strings" if text.mentions else "",
-        "its definition" if found.definitions else "",
-    ]
-    account = ", ".join(part for part in parts if part)
-    if lacks:
-        return f"Not complete: {'; '.join(lacks)}. {lines} contain {name}: {account}."
+    account = ", ".join(line_account(text, name))
+    alias = f" {several(text.alias_lines, 'more line')} use it without its name." if text.alias_lines else ""
+    if any(lacks):
+        return f"Not complete: {'; '.join(filter(None, lacks))}. {lines} contain {name}: {account}.{alias}"
     if not text.text_lines:
-        return f"Complete: no line of code contains {name}."
-    return f"Complete: all {lines} that contain {name} are accounted for: {account}."
+        return f"Complete: no line of code contains {name}.{alias}"
+    return f"Complete: all {lines} that contain {name} are accounted for: {account}.{alias}"
+
+
+def line_account(text: Reconciliation, name: str) -> Iterator[str]:
+    """Returns how the lines that contain a name divide. The numbers add up to `text_lines`."""
+    yield from (several(count, COUNTED[group]) for group, count in text.lines_by_group.items())
+    if text.definition_lines:
+        yield several(text.definition_lines, "definition")
+    if text.candidate_lines:
+        yield f"{text.candidate_lines} by name only"
+    if text.other_lines:
+        listed = "" if text.other else " (page=other lists them)"
+        yield f"{text.other_lines} another {name}{listed}"
+    if text.mentions:
+        yield f"{text.mentions} in comments or strings"
+    if text.unexplained:
+        yield f"{text.unexplained} not resolved"

@@ -34,6 +34,7 @@ from prism_contracts.rpc.symbols import (
     REFERENCES_BATCH_MAX,
     REFERENCES_LIMIT_MAX,
     SYMBOLS_BATCH_MAX,
+    ReferencePage,
     ReferencesRequest,
 )
 from prism_gateway.mcp.answers import files, hits, matches, references, symbols
@@ -152,6 +153,11 @@ class FindReferences(BudgetedArguments):
     path_filter: Glob = ""
     reference_type: EdgeName = ""
     source_only: Annotated[bool, Field(description="skip tests")] = False
+    page: Annotated[
+        types.Word,
+        OneOf(ReferencePage),
+        Field(min_length=1, description="other: lines that mean another symbol of the name"),
+    ] = ReferencePage.MAIN.value
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
     cursor: types.Cursor = ""
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from prism_contracts.code import (
-    EDGE_KINDS,
     EdgeStatus,
     Flag,
     Reference,
@@ -164,11 +163,7 @@ def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
 
 def group_of(edge: Edge) -> ReferenceGroup:
     """Returns the group that lists an edge."""
-    return (
-        ReferenceGroup.TESTS
-        if Flag.TEST in edge.file.flags
-        else REFERENCE_GROUPS[EDGE_KINDS[edge.reference.kind]]
-    )
+    return ReferenceGroup.TESTS if Flag.TEST in edge.file.flags else REFERENCE_GROUPS[edge.reference.kind]
 
 
 def count_groups(edges: Iterable[Edge]) -> dict[ReferenceGroup, int]:
@@ -198,8 +193,8 @@ def _symbol_key(definition: DefinedSymbol) -> tuple[str, str]:
 def _order(edge: Edge) -> tuple[object, ...]:
     is_candidate = edge.status is EdgeStatus.CANDIDATE
     return (
-        ORDER.index(group_of(edge)),
         is_candidate,
+        ORDER.index(group_of(edge)),
         edge.file.path,
         edge.file.facts.scope,
         edge.reference.line,

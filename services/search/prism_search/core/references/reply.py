@@ -7,6 +7,7 @@ from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
 from prism_contracts.rpc.symbols import (
     Reconciliation,
     ReferenceEntry,
+    ReferencePage,
     ReferencesRequest,
     SymbolReferences,
     TextLine,
@@ -16,12 +17,14 @@ from prism_search.core.definitions import definition_reply, distinct_places
 from prism_search.core.lines import shown
 from prism_search.core.references.edges import Edge, SourceFile, count_elsewhere, count_groups, group_of
 from prism_search.core.references.query import ReferenceQuery
-from prism_search.core.references.text import TextFile, TextFileLine, read_text
+from prism_search.core.references.text import Text, TextFile, TextFileLine, read_text
 from prism_store.globs import compile_glob
 
 DEFINITIONS_SHOWN_MAX = 5
-UNEXPLAINED_SHOWN_MAX = 10
-MENTIONS_SHOWN_MAX = 10
+UNEXPLAINED_SHOWN_MAX = 40
+MENTIONS_SHOWN_MAX = 12
+# Lines that mean another symbol are listed with the references if there are no more than these.
+OTHERS_SHOWN_MAX = 3
 
 
 def uses_of_edges(query: ReferenceQuery, files: Sequence[SourceFile], every: Sequence[Edge]) -> UsesReply:
@@ -46,6 +49,7 @@ def symbol_references(
     target, match = query.target, query.match
     defined = distinct_places(match.found)
     text = read_text(query.name, files)
+    is_main = query.request.page is ReferencePage.MAIN
     end = query.start + len(uses.entries)
     return SymbolReferences(
         symbol=match.name.spelled,
@@ -53,29 +57,43 @@ def symbol_references(
             definition_reply(target, one.point, one.symbol) for one in defined[:DEFINITIONS_SHOWN_MAX]
         ),
         total_definitions=len(defined),
-        entries=tuple(_with_texts(target, uses.entries, files)),
+        entries=tuple(_with_texts(target, uses.entries, files)) if is_main else (),
         counts=uses.counts,
         reconciliation=Reconciliation(
             resolved=uses.resolved,
             candidates=uses.candidates,
             elsewhere=uses.elsewhere,
             text_lines=text.lines,
+            definition_lines=text.definitions,
+            lines_by_group=dict(text.groups),
+            candidate_lines=text.candidates,
+            other_lines=len(text.others),
+            other=tuple(_text_line(target, line) for line in text.others[: _others_shown(query, text)]),
+            alias_lines=text.aliased,
             unexplained=len(text.unexplained),
             unexplained_lines=tuple(
-                _text_line(target, line) for line in text.unexplained[:UNEXPLAINED_SHOWN_MAX]
+                _text_line(target, line) for line in text.unexplained[: UNEXPLAINED_SHOWN_MAX * is_main]
             ),
             mentions=len(text.mentions),
-            mention_lines=tuple(_text_line(target, line) for line in text.mentions[:MENTIONS_SHOWN_MAX]),
+            mention_lines=tuple(
+                _text_line(target, line) for line in text.mentions[: MENTIONS_SHOWN_MAX * is_main]
+            ),
             files=text.files,
             prose_lines=text.prose_lines,
             prose_files=text.prose_files,
             files_left_out=left_out,
         ),
-        next_cursor=query.cursor(end) if end < sum(uses.counts.values()) else "",
+        next_cursor=query.cursor(end) if is_main and end < sum(uses.counts.values()) else "",
         suggestions=match.suggestions,
         matched=match.name.matched_suffix(match.found[0].fit) if match.found else "",
         unparsed=match.unparsed,
     )
+
+
+def _others_shown(query: ReferenceQuery, text: Text) -> int:
+    if query.request.page is ReferencePage.OTHER:
+        return query.request.limit
+    return len(text.others) if len(text.others) <= OTHERS_SHOWN_MAX else 0
 
 
 def _with_texts(

@@ -1,23 +1,39 @@
 """Compares the lines of text that hold a name with the definitions and references that parsers found."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from prism_search.core.references.edges import PROSE, Edge, SourceFile, naming
+from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.symbols import ReferenceGroup
+from prism_search.core.references.edges import PROSE, Edge, SourceFile, group_of, naming
 from prism_search.core.references.text_spans import TextSpans
 
 # Text that is searched for comments and strings, at some 25 ms per million characters. Further lines count as
 # code.
 MENTION_CHARS_MAX = 500_000
+DEFINITION, OTHER = "definition", "other"
+
+# The lines that define a symbol, by scope and path of the file.
+DefinitionLines = Mapping[tuple[str, str], Collection[int]]
+
+
+class LineUse(NamedTuple):
+    """What a line does with the symbol."""
+
+    group: ReferenceGroup
+    status: EdgeStatus
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file's text, and the lines where its parser found a definition or a reference of the name."""
+    """A file's text, and the lines where its parser found a definition or a reference of the name.
+
+    `used` has the lines that use the symbol, `defined` those that define it.
+    """
 
     scope: str
     path: str
@@ -25,6 +41,8 @@ class TextFile:
     text: str
     explained: Collection[int]
     language: str = ""
+    used: Mapping[int, LineUse] = field(default_factory=dict)
+    defined: Collection[int] = ()
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -45,10 +63,15 @@ class TextFileLine(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The lines that hold a name, and those that are neither a definition nor a reference."""
+    """The lines that hold a name, each in one of the fields from `definitions` to `mentions`."""
 
     files: int  # with such lines, without prose, as all fields but the last two
     lines: int
+    definitions: int  # lines that define the symbol
+    groups: Mapping[ReferenceGroup, int]  # lines that surely use it
+    candidates: int  # lines that may use it
+    others: Sequence[TextFileLine]  # lines that define or mean another symbol of the name
+    aliased: int  # lines that use the symbol without its name, not among `lines`
     unexplained: Sequence[TextFileLine]  # lines of code
     mentions: Sequence[TextFileLine]  # lines that hold the name in comments and strings only
     prose_files: int
@@ -57,9 +80,11 @@ class Text(NamedTuple):
 
 def read_text(name: str, files: Iterable[TextFile]) -> Text:
     """Compares the lines that hold a name with what the parsers found."""
-    found = [(file, lines) for file in files if (lines := lines_with(name, file.text))]
+    read = list(files)
+    found = [(file, lines) for file in read if (lines := lines_with(name, file.text))]
     code = [(file, lines) for file, lines in found if not file.is_prose]
     prose = [lines for file, lines in found if file.is_prose]
+    uses = Counter(_use(file, number) for file, lines in code for number in lines if number in file.explained)
     unexplained: list[TextFileLine] = []
     mentions: list[TextFileLine] = []
     chars_left = MENTION_CHARS_MAX
@@ -72,11 +97,43 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
     return Text(
         files=len(code),
         lines=_total(lines for _, lines in code),
+        definitions=uses.pop(DEFINITION, 0),
+        groups={group: uses[group] for group in ReferenceGroup if uses[group]},
+        candidates=uses[EdgeStatus.CANDIDATE],
+        others=[
+            TextFileLine(file, number)
+            for file, lines in code
+            for number in lines
+            if number in file.explained and _use(file, number) == OTHER
+        ],
+        aliased=sum(len(file.used) for file in read if not file.is_prose)
+        - sum(number in file.used for file, lines in code for number in lines),
         unexplained=unexplained,
         mentions=mentions,
         prose_files=len(prose),
         prose_lines=_total(prose),
     )
+
+
+def _use(file: TextFile, number: int) -> str:
+    """Returns what a line with a definition or a reference of the name does with the symbol."""
+    if number in file.defined:
+        return DEFINITION
+    use = file.used.get(number)
+    if use is None:
+        return OTHER
+    return use.group if use.status is EdgeStatus.RESOLVED else EdgeStatus.CANDIDATE
+
+
+def line_uses(uses: Iterable[tuple[int, LineUse]]) -> dict[int, LineUse]:
+    """Returns one use per line: a sure one before candidates, then the first in the order of groups."""
+    order = list(ReferenceGroup)
+    ranked = sorted(
+        uses,
+        key=lambda item: (item[1].status is EdgeStatus.CANDIDATE, order.index(item[1].group)),
+        reverse=True,
+    )
+    return dict(ranked)
 
 
 def _mentioning(name: str, file: TextFile, numbers: Sequence[int]) -> set[int]:
@@ -118,11 +175,13 @@ def lines_with(name: str, text: str) -> list[int]:
     return lines
 
 
-def as_texts(name: str, files: Iterable[SourceFile], edges: Iterable[Edge]) -> list[TextFile]:
+def as_texts(
+    name: str, files: Iterable[SourceFile], edges: Iterable[Edge], defined: DefinitionLines
+) -> list[TextFile]:
     """Returns the texts of files with the lines that their parsers explain, also under an alias."""
-    used: dict[str, set[int]] = defaultdict(set)
+    used: dict[str, list[tuple[int, LineUse]]] = defaultdict(list)
     for edge in edges:
-        used[edge.file.id].add(edge.reference.line)
+        used[edge.file.id].append((edge.reference.line, LineUse(group_of(edge), edge.status)))
     return [
         TextFile(
             file.facts.scope,
@@ -131,8 +190,10 @@ def as_texts(name: str, files: Iterable[SourceFile], edges: Iterable[Edge]) -> l
             "\n".join(file.lines),
             {symbol.name_line for symbol in file.symbols if symbol.name == name}
             | {reference.line for reference in naming(name, file)}
-            | used[file.id],
+            | {line for line, _ in used[file.id]},
             file.language,
+            line_uses(used[file.id]),
+            defined.get((file.facts.scope, file.path), ()),
         )
         for file in files
     ]
