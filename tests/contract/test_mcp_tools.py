@@ -48,6 +48,7 @@ SOMETIMES = {
     "note",
     "structural",
     "notes",
+    "answers",
     "others",
     "next_cursor",
     "backward",

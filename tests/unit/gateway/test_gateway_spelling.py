@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from prism_gateway.mcp.spelling import NAMES, OPPOSITES, VALUES, read_arguments
 from prism_gateway.mcp.tools.code import FindReferences, GetSymbolDefinition, GrepCode, ReadFile, SearchCode
-from prism_gateway.mcp.tools.walk import FindPath, GetCallHierarchy
+from prism_gateway.mcp.tools.walk import FindPath, GetCallHierarchy, ImpactOfChange
 from prism_gateway.mcp.toolsets import TOOLS
 
 
@@ -29,7 +29,8 @@ from prism_gateway.mcp.toolsets import TOOLS
         (GrepCode, {"pattern": "x", "-i": True}, {"pattern": "x", "case_sensitive": False}),
         (GrepCode, {"pattern": "x", "regex": "true"}, {"pattern": "x", "regex": True}),
         (FindPath, {"from": "a", "to": "b"}, {"source": "a", "target": "b"}),
-        (GetCallHierarchy, {"symbols": ["a"]}, {"symbol": "a"}),
+        (GetCallHierarchy, {"symbol": ["a", "b"]}, {"symbols": ["a", "b"]}),
+        (ImpactOfChange, {"symbols": ["a"]}, {"symbol": "a"}),
         (SearchCode, {"query": "x", "language": None}, {"query": "x"}),
     ],
 )

@@ -33,7 +33,8 @@ from prism_gateway.mcp.answers import calls as call_text
 from prism_gateway.mcp.answers import impacts, walks
 from prism_gateway.mcp.answers import paths as path_text
 from prism_gateway.mcp.answers import types as type_text
-from prism_gateway.mcp.answers.graph_parts import unresolved_lines
+from prism_gateway.mcp.answers.graph_parts import joined, unresolved_lines
+from prism_gateway.mcp.tool import Answer
 
 RECEIPT = GraphReceipt(
     repo="acme/parcels",
@@ -415,3 +416,12 @@ def test_impact_shows_call_sites_and_tests_by_file() -> None:
         "  1 t.py: check 4-6 (helper of 2); check 4-6",
         "Complete: 2 affected and 2 tests in the graph; 4 lines of code in 3 files contain ship.",
     ]
+
+
+def test_answers_about_several_symbols_share_one_receipt() -> None:
+    one = call_text.call_hierarchy(calls(BRANCH, in_text=reconciliation()), 4_000)
+    answer = joined([("ship", one), ("load", one), ("none", Answer({"error": {}}, "none: not found"))])
+    assert answer.text.count("graph of bbbbbbbbbb") == 1
+    assert answer.text.count("Complete: 1 direct caller") == 2
+    assert answer.text.split("\n")[-3:-1] == ["none: not found", ""]
+    assert set(answer.structured["answers"]) == {"ship", "load", "none"}

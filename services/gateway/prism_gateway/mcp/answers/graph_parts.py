@@ -15,7 +15,7 @@ from prism_contracts.rpc.graph import (
 )
 from prism_contracts.rpc.symbols import Reconciliation, TextLine
 from prism_gateway.mcp.answers.places import TOP_LEVEL, PlaceLine, place_lines, several, symbol_name
-from prism_gateway.mcp.answers.receipts import receipt_line
+from prism_gateway.mcp.answers.receipts import RECEIPT_START, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 # The cost of a node without its path and names: field names, braces, lines.
@@ -37,6 +37,15 @@ def answer(structured: Json, lines: Iterable[str], receipt: GraphReceipt, cursor
     """Returns an answer whose text ends with the receipt and the cursor."""
     foot = [receipt_line(receipt), *([f"next_cursor: {cursor}"] if cursor else [])]
     return Answer(structured, "\n".join([*lines, *foot]))
+
+
+def joined(answers: Sequence[tuple[str, Answer]]) -> Answer:
+    """Returns the answers about several symbols as one, with the receipt once."""
+    blocks = [one.text.split("\n") for _, one in answers]
+    receipts = {line for lines in blocks for line in lines if line.startswith(RECEIPT_START)}
+    texts = ["\n".join(line for line in lines if line not in receipts) for lines in blocks]
+    structured: Json = {"answers": {symbol: one.structured for symbol, one in answers}}
+    return Answer(structured, "\n\n".join([*texts, *sorted(receipts)]))
 
 
 def plain(message: Message, exclude: set[str] | None = None) -> Json:
@@ -166,7 +175,8 @@ def text_account(found: Reconciliation | None, name: str) -> str:
         f"{found.other_lines} another {name}" if found.other_lines else "",
     ]
     account = ", ".join(part for part in parts if part)
-    return f"{lines} contain {name}" + (f" ({account})" if account else "")
+    contain = "contains" if found.text_lines == 1 else "contain"
+    return f"{lines} {contain} {name}" + (f" ({account})" if account else "")
 
 
 def stop_lines(stops: Iterable[WalkStop]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from prism_contracts.rpc.common import SEVERAL_REPOSITORIES, GraphReceipt, Recei
 from prism_gateway.mcp.tool import Answer, Json
 
 COMMIT_CHARS = 10
+RECEIPT_START = "index "  # of the line
 
 
 def receipt_json(receipt: Receipt) -> Json:

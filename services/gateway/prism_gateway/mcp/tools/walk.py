@@ -1,10 +1,13 @@
 """The toolset `graph`, traversals: calls, types, dependencies, paths, impact."""
 
-from typing import Annotated
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Self, TypeVar
 
 from pydantic import Field, model_validator
 
 from prism_contracts import types
+from prism_contracts.errors import PrismError
 from prism_contracts.rpc.files import LINES
 from prism_contracts.rpc.graph import (
     CALL_HIERARCHY,
@@ -21,8 +24,10 @@ from prism_contracts.rpc.graph import (
     DependencyDirection,
     ImpactRequest,
 )
+from prism_gateway.budget import TOKENS_MIN
 from prism_gateway.mcp.answers import calls, impacts, paths, walks
 from prism_gateway.mcp.answers import types as type_text
+from prism_gateway.mcp.answers.graph_parts import joined
 from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, OneOf
 from prism_gateway.mcp.schema import (
     BOOLEAN,
@@ -37,7 +42,10 @@ from prism_gateway.mcp.schema import (
 )
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for_what_fits
 
-SymbolName = Annotated[types.SymbolName, Field(min_length=1, description="Session.get or src/session.py:42")]
+SYMBOLS_MAX = 10
+
+SymbolName = Annotated[types.SymbolName, Field(description="Session.get or src/session.py:42")]
+SymbolsT = TypeVar("SymbolsT", bound="SymbolsArguments")
 Depth = Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)]
 Limit = Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)]
 Candidates = Annotated[bool, Field(description="include edges matched by name only")]
@@ -45,9 +53,21 @@ CallDirectionName = Annotated[types.Word, OneOf(CallDirection), Field(min_length
 Direction = Annotated[types.Word, OneOf(DependencyDirection), Field(min_length=1)]
 
 
-class GetCallHierarchy(BudgetedArguments):
-    symbol: SymbolName
+class SymbolsArguments(BudgetedArguments):
+    """Arguments of a tool that answers about one symbol, or about several within one budget."""
+
+    symbol: SymbolName = ""
+    symbols: Annotated[list[types.SymbolName], Field(max_length=SYMBOLS_MAX)] = []
     file_path: FilePath = ""
+
+    @model_validator(mode="after")
+    def _one_way_of_asking(self) -> Self:
+        if bool(self.symbol) == bool(self.symbols):
+            raise ValueError("give either symbol or symbols")
+        return self
+
+
+class GetCallHierarchy(SymbolsArguments):
     direction: CallDirectionName = CallDirection.CALLERS.value
     depth: Depth = 1
     include_candidates: Candidates = True
@@ -55,9 +75,7 @@ class GetCallHierarchy(BudgetedArguments):
     cursor: types.Cursor = ""
 
 
-class GetTypeHierarchy(BudgetedArguments):
-    symbol: SymbolName
-    file_path: FilePath = ""
+class GetTypeHierarchy(SymbolsArguments):
     include_members: Annotated[bool, Field(description="add overriding members")] = False
     include_candidates: Candidates = True
     limit: Limit = 50
@@ -73,8 +91,8 @@ class GetDependencies(BudgetedArguments):
 
 
 class FindPath(BudgetedArguments):
-    source: SymbolName
-    target: SymbolName
+    source: Annotated[SymbolName, Field(min_length=1)]
+    target: Annotated[SymbolName, Field(min_length=1)]
     source_path: types.FilePath = ""
     target_path: types.FilePath = ""
     depth: Annotated[int, Field(ge=1, le=PATH_DEPTH_MAX)] = PATH_DEPTH_MAX
@@ -99,6 +117,10 @@ class ImpactOfChange(BudgetedArguments):
 
 
 async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
+    return await _of_each(call, arguments, _calls_of)
+
+
+async def _calls_of(call: Call, arguments: GetCallHierarchy) -> Answer:
     reply, _ = await ask_for_what_fits(
         call,
         CALL_HIERARCHY,
@@ -110,6 +132,10 @@ async def get_call_hierarchy(call: Call, arguments: GetCallHierarchy) -> Answer:
 
 
 async def get_type_hierarchy(call: Call, arguments: GetTypeHierarchy) -> Answer:
+    return await _of_each(call, arguments, _types_of)
+
+
+async def _types_of(call: Call, arguments: GetTypeHierarchy) -> Answer:
     reply = await call.ask(TYPE_HIERARCHY, arguments, with_text=True)
     return type_text.type_hierarchy(reply, arguments.max_tokens)
 
@@ -146,6 +172,28 @@ async def impact_of_change(call: Call, arguments: ImpactOfChange) -> Answer:
     return impacts.impact(reply, arguments.max_tokens)
 
 
+async def _of_each(
+    call: Call, arguments: SymbolsT, answer: Callable[[Call, SymbolsT], Awaitable[Answer]]
+) -> Answer:
+    """Returns the answers about several symbols, each within its share of the budget; an error is an answer."""
+    if not arguments.symbols:
+        return await answer(call, arguments)
+    share = max(TOKENS_MIN, arguments.max_tokens // len(arguments.symbols))
+
+    async def one(symbol: str) -> Answer:
+        alone = {"symbol": symbol, "symbols": [], "max_tokens": share}
+        try:
+            return await answer(call, arguments.model_copy(update=alone))
+        except PrismError as error:
+            body = error.body
+            text = f"{symbol}: {body.code.value}: {body.message} — {body.next_action}"
+            return Answer({"error": body.model_dump(mode="json")}, text)
+
+    return joined(
+        list(zip(arguments.symbols, await asyncio.gather(*map(one, arguments.symbols)), strict=True))
+    )
+
+
 NODE = record(file_path=STRING, line=INTEGER, symbol=STRING, kind=STRING)
 EDGE = record(edge=STRING, status=STRING, strategy=STRING, lines=array(INTEGER), total_lines=INTEGER)
 BRANCHES = array(
@@ -164,6 +212,7 @@ TOOLS: tuple[AnyTool, ...] = (
         "Callers or callees of a symbol, each call with its line, and whether the list is complete.",
         GetCallHierarchy,
         record(
+            answers=OBJECT,
             roots=array(NODE),
             branches=BRANCHES,
             total=INTEGER,
@@ -183,6 +232,7 @@ TOOLS: tuple[AnyTool, ...] = (
         "What a type extends, and what implements or extends it, at any distance.",
         GetTypeHierarchy,
         record(
+            answers=OBJECT,
             roots=array(NODE),
             supertypes=BRANCHES,
             subtypes=BRANCHES,
