@@ -253,7 +253,7 @@ def _lines_below(
 def _branch_lines(branch: TreeBranch, texts: LineTexts, indent: str) -> Iterator[str]:
     end = " (recursion)" if branch.recursive else " (see above)" if branch.same_as >= 0 else ""
     if branch.via.edge is EdgeKind.OVERRIDES:
-        yield f"{indent}{mark(branch.via.status)} {within_file(branch.node)} (may run: override){end}"
+        yield f"{indent}{mark(branch.via.status)} {within_file(branch.node)} (by override){end}"
         return
     path = branch.via.file_path or branch.node.file_path
     behind, below = call_lines(branch.via, path, texts, f"{indent}  ")
