@@ -14,20 +14,26 @@ import shutil
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from bench.measure_index import index_folder
 from bench.measure_search import call_tool, mcp_client
+from bench.quality.questions import load_questions
 from bench.stack import running_stack
 from prism_chunker.core import chunk_file
 from prism_cli.client import Prism
 from prism_cli.target import ServerTarget
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
+from prism_search.core.confidence import HIGH_MIN, LEAD_MAX, LOW_MAX
+from prism_search.core.retrieval.plan import KEYWORD_LEG
 from prism_search.core.sentences import sentences
-from prism_search.core.words import IDENTIFIER, stems_of
+from prism_search.core.words import IDENTIFIER, STOP_WORDS, stems_of
 
 OWNER = "calibrate"
 BACK, PER_FAMILY = 400, 60
@@ -57,11 +63,15 @@ NOISE = re.compile(
     re.IGNORECASE,
 )
 ASIDE = re.compile(
-    r"(^|/)(tests?|spec|docs?|examples?|_?benchmarks?|fixtures|vendor)(/|$)|_test\.go$|Test\.java$|test_"
+    r"(^|/)(tests?|spec|docs?|_?examples?|_?benchmarks?|fixtures|vendor)(/|$)|_test\.go$|Test\.java$|test_"
 )
 TAGS = re.compile(r"\(?#\d+\)?|\[[^\]]*\]|^\s*\w+(\([^)]*\))?!?:\s")
 FILES_MAX, WORDS_MIN, CHARS_MAX = 2, 4, 150
 KINDS = CALLABLE_KINDS | TYPE_KINDS
+# What a question weighs in the fit; names have a rule of their own.
+FIT_WEIGHTS = {"commit": 1.0, "benchmark": 1.0, "docstring": 0.6, "no answer": 0.3}
+STEPS = 20
+Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,8 @@ def main() -> None:
         one for clone in clones for one in _of_commits(clone, trees[clone.name], options.trees / clone.name)
     ]
     sentences_ = {name: _of_docstrings(name, options.trees / name) for name in trees}
+    questions += [one for name in trees for one in _names(name, options.trees / name)]
+    questions += _of_benchmark(options.annotations, trees) if options.annotations else []
     questions += [one for every in sentences_.values() for one in every] + _without_answer(
         sentences_, options.trees
     )
@@ -98,6 +110,7 @@ def main() -> None:
             rows = asyncio.run(_ask(stack.target, questions, options.trees, index=True))
     options.out.write_text("\n".join(json.dumps(row) for row in rows) + "\n", encoding="utf-8")
     print(table(rows))
+    print(fit(rows))
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -109,6 +122,42 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
         [row for row in rows if "verdict" in row], "verdict", ("likely", "maybe", "none"), "exists"
     )
     return "\n".join(lines)
+
+
+def fit(rows: Sequence[dict[str, Any]]) -> str:
+    """Returns the coefficients of confidence, and the levels with each repository left out of its own fit."""
+    kept = [row for row in rows if row["family"] in FIT_WEIGHTS]
+    inputs = np.array([_inputs(row) for row in kept])
+    right = np.array([float(row["right"]) for row in kept])
+    weights = np.array([FIT_WEIGHTS[row["family"]] for row in kept])
+    repos = np.array([row["repo"] for row in kept])
+    chances = np.zeros(len(kept))
+    for repo in dict.fromkeys(repos):
+        rest = repos != repo
+        found = _logistic(inputs[rest], right[rest], weights[rest])
+        chances[~rest] = 1 / (1 + np.exp(-inputs[~rest] @ found))
+    levels = np.where(chances >= HIGH_MIN, "high", np.where(chances < LOW_MAX, "low", "medium"))
+    left_out = [{**row, "confidence": level} for row, level in zip(kept, levels, strict=True)]
+    constants = ", ".join(f"{value:.2f}" for value in _logistic(inputs, right, weights))
+    lines = _levels(left_out, "confidence", ("high", "medium", "low"), "right")
+    return "\n".join([f"constant, lead, body, words first: {constants}; each repository left out:", *lines])
+
+
+def _inputs(row: dict[str, Any]) -> list[float]:
+    body, is_first = row["signals"].get("body", 0.0), row["legs"].get(KEYWORD_LEG) == 1
+    return [1.0, max(min(row["lead"], LEAD_MAX), -LEAD_MAX), body, float(is_first)]
+
+
+def _logistic(inputs: Numbers, right: Numbers, weights: Numbers) -> Numbers:
+    """Returns the coefficients of a weighted logistic regression, by Newton's method."""
+    found = np.zeros(inputs.shape[1])
+    ridge = np.diag([0.0, *[1.0] * (inputs.shape[1] - 1)])
+    for _ in range(STEPS):
+        chances = 1 / (1 + np.exp(-inputs @ found))
+        gradient = inputs.T @ (weights * (right - chances)) - ridge @ found
+        curve = (inputs.T * (weights * chances * (1 - chances))) @ inputs + ridge
+        found += np.linalg.solve(curve, gradient)
+    return found
 
 
 def _levels(rows: Sequence[dict[str, Any]], field: str, levels: Sequence[str], truth: str) -> Iterator[str]:
@@ -171,11 +220,37 @@ def _of_docstrings(repo: str, folder: Path) -> list[Asked]:
                 continue
             of_name = stems_of(symbol.qualified_name)
             kept = [word for word in IDENTIFIER.findall(said[0]) if not stems_of(word) & of_name]
-            if len(kept) > WORDS_MIN:
+            if len(stems_of(" ".join(word for word in kept if word.lower() not in STOP_WORDS))) > WORDS_MIN:
                 text = " ".join(kept)
                 files = {*(found[text].files if text in found else ()), name}
                 found[text] = Asked(repo, "docstring", text, tuple(sorted(files)))
     return _some(list(found.values()))
+
+
+def _names(repo: str, folder: Path) -> list[Asked]:
+    """Returns names of functions and types, each with the files that define it."""
+    files: dict[str, set[str]] = defaultdict(set)
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.suffix in SUFFIXES and not ASIDE.search(name) and path.is_file():
+            for symbol in chunk_file(name, path.read_text(encoding="utf-8", errors="replace")).symbols:
+                if symbol.kind in KINDS and symbol.name.isidentifier():
+                    files[symbol.name].add(name)
+    return _some([Asked(repo, "name", name, tuple(sorted(found))) for name, found in sorted(files.items())])
+
+
+def _of_benchmark(annotations: Path, trees: Iterable[str]) -> list[Asked]:
+    """Returns the benchmark's questions about those of its corpora that are here; paths are below the root."""
+    return [
+        Asked(
+            one.corpus.name,
+            "benchmark",
+            one.text,
+            tuple(path.path.rpartition("/")[2] for path in one.targets),
+        )
+        for one in load_questions(annotations)
+        if one.corpus.name in trees
+    ]
 
 
 def _without_answer(every: dict[str, list[Asked]], trees: Path) -> list[Asked]:
@@ -213,7 +288,7 @@ async def _ask(
                 for one in (one for one in questions if one.repo == repo):
                     explained = await prism.search(one.text, name, 10, explain=True)
                     row = asdict(one) | _searched(explained, one.files)
-                    if one.family != "commit":
+                    if one.family in {"docstring", "no answer"}:
                         _, answer = await call_tool(client, "check_exists", intent=one.text)
                         row |= _checked(answer, one.files)
                     rows.append(row)
@@ -228,7 +303,8 @@ def _searched(reply: Any, files: Sequence[str]) -> dict[str, Any]:
     return {
         "confidence": reply.confidence,
         "intent": str(reply.query_intent),
-        "right": bool(best and best.file_path in files),
+        "first": best.file_path if best else "",
+        "right": bool(best and any(f"/{best.file_path}".endswith(f"/{path}") for path in files)),
         "raw": best.raw_score if best else 0.0,
         "lead": best.raw_score - (other.raw_score if other else 0.0) if best else 0.0,
         "signals": best.signals if best else {},
@@ -261,6 +337,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="*", default=[], help="their names; all by default")
     parser.add_argument("--trees", type=Path, required=True, help="folder for the files that are indexed")
     parser.add_argument("--out", type=Path, required=True, help="one line of JSON per question")
+    parser.add_argument("--annotations", type=Path, help="folder of the benchmark's questions")
     parser.add_argument("--url", default="", help="a running stack; by default our own")
     parser.add_argument("--token", default="")
     parser.add_argument("--index", action="store_true", help="index on the running stack first")

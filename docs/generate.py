@@ -318,7 +318,7 @@ answer ([quality.md](quality.md), [how it was chosen](decisions/0018-confidence.
 
 - `high`: the first result is right for {high} of the questions with this level. Read it.
 - `medium`: for {medium}. Look at the next results as well.
-- `low`: for {low}. Several files match equally well, or none does: when the level was chosen, 86 % of the
+- `low`: for {low}. Several files match equally well, or none does: when the level was chosen, 72 % of the
   questions without an answer got it. Rephrase the question, or use `grep_code`.
 - `none`: nothing was found; `diagnostics` shows which leg found nothing and why, and what the filters
   dropped.

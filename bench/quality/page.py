@@ -45,9 +45,10 @@ answer them. Words are the same if they are equal or differ in their endings onl
 CONFIDENCE_HEAD = """
 ## Confidence
 
-An answer reports how reliable its first result is ([0018](decisions/0018-confidence.md)). *First right* is
-the share of the questions answered so whose first result covers a target. Each of these questions has an
-answer in its corpus.
+An answer reports how reliable its first result is: a probability from its lead, its words and whether the
+words alone rank it first too ([0018](decisions/0018-confidence.md), which measures harder questions as well).
+*First right* is the share of the questions answered so whose first result covers a target. Each of these
+questions has an answer in its corpus.
 """
 
 LEGS_HEAD = """

@@ -51,7 +51,7 @@ def test_explained_signals_add_up_to_the_served_order(greenhouse) -> None:
         sums: dict[str, float] = {}
         for hit in hits:  # repeated hits of a file are more of its lines
             sums.setdefault(hit["file_path"], sum(hit["signals"].values()))
-            assert hit["score"] == pytest.approx(sums[hit["file_path"]], abs=1e-4)
+            assert hit["raw_score"] == pytest.approx(sums[hit["file_path"]], abs=1e-4)
         assert list(sums) == sorted(sums, key=lambda path: (-sums[path], path)), question.text
 
 

@@ -45,7 +45,7 @@ def test_a_search_within_its_budget_is_complete() -> None:
 def top(number: int, score: float, *lines: int, **fields: object) -> Hit:
     """Returns a hit that is a symbol."""
     shown = tuple(ShownLine(number=line, text=f"line {line}") for line in lines)
-    known = {"content": "", "symbol": "Store.load", "lines": shown, "score": score}
+    known = {"content": "", "symbol": "Store.load", "lines": shown, "raw_score": score}
     return hit(number).model_copy(update=known | fields)
 
 

@@ -85,7 +85,7 @@ class ShownLine(Message):
 
 
 class Hit(Message):
-    """One result. Scores compare within one reply only.
+    """One result. `score`, from 0 to 1, compares between replies; `raw_score` orders the hits of one.
 
     With `Detail.TOP` it is a symbol: the lines are its range, `lines` has those to show, `content` is empty.
     """

@@ -102,6 +102,11 @@ def defines_symbol(question: Question, file: Candidate) -> float:
     return float(sum(map(file.outline.defines, question.symbol_names)))
 
 
+def answers_name(question: Question, file: Candidate) -> float:
+    """1 if the question is nothing but a name, and the file defines it."""
+    return float(bool(question.query.only_symbol) and file.outline.defines(question.symbol_names[0]))
+
+
 def near(_: Question, file: Candidate) -> float:
     """How far the file's best chunk stands out among the nearest vectors."""
     return min(max(file.nearness, 0.0), NEARNESS_MAX) / NEARNESS_SCALE
@@ -143,6 +148,7 @@ SURFACE_WEIGHTS: Weighted = {
     "named_first": (named_first, 0.3),
     "folder_words": (folder_words, 0.3),
     "defines_symbol": (defines_symbol, 0.15),
+    "answers_name": (answers_name, 3.0),
     "joined_name": (joined_name, 0.15),
     "initials_name": (initials_name, 0.4),
     "near": (near, 0.3),

@@ -17,7 +17,7 @@ from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.known_names import NameReader
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.core.advice import next_actions
-from prism_search.core.confidence import confidence
+from prism_search.core.confidence import confidence, rate
 from prism_search.core.hit_pages import next_cursor, read_page
 from prism_search.core.matching import Question
 from prism_search.core.query import parse_query, with_corrections
@@ -96,6 +96,7 @@ class SearchHandler:
                 question = Question(query, *await rarity_task)
                 wanted = (file for file in retrieved.candidates if not dropped_by(file, request))
                 passages = passages_of(question, rank(question, wanted, page.end + 1), page.end + 1)
+                rate(passages)
                 context.clock.lap("rank")
                 asked = tests_last(context, passages[page.begin : page.end])
                 hits, is_whole = await self._retrieval.hits(context, question, asked, retrieved.candidates)

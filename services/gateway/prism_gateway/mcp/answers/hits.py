@@ -58,7 +58,7 @@ def _nothing_found(diagnostics: dict[str, Any]) -> str:
 def _blocks(hits: Sequence[Hit]) -> Iterator[str]:
     """Returns one block per hit with lines, and one for hits without lines that follow each other."""
     with_repo = len({hit.repo for hit in hits}) > 1
-    weak = {id(hit) for hit in hits if hit.score < WEAK_SHARE * hits[0].score}
+    weak = {id(hit) for hit in hits if hit.raw_score < WEAK_SHARE * hits[0].raw_score}
     shown = [*(hit for hit in hits if id(hit) not in weak), *(hit for hit in hits if id(hit) in weak)]
     rest = max(0, len(weak) - WEAK_SHOWN_MAX) if hits and hits[0].lines else 0
     for has_lines, found in groupby(shown[: len(shown) - rest], key=_has_lines):

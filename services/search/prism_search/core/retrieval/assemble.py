@@ -63,7 +63,7 @@ def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
         symbol_start=symbol.start if symbol else 0,
         symbol_end=symbol.end if symbol else 0,
         language=file.language,
-        score=round(file.score, 4),
+        score=round(file.likelihood, 4),
         raw_score=round(file.score, 4),
         legs=file.legs,
         # Not rounded, so that a client that sums the shares gets the order of the hits.

@@ -68,6 +68,7 @@ class Candidate:
     nearness: float = 0.0
     deep_nearness: float = 0.0
     score: float = 0.0
+    likelihood: float = 0.0  # that it answers the question, 0 to 1
     signals: dict[str, float] = field(default_factory=dict)
     # The definitions of the outline whose names match a word of the question.
     touched: tuple[OutlineEntry, ...] = ()
