@@ -148,6 +148,11 @@ bench-growth: $(VENV)/.run ## Index 1,000 to 300,000 chunks, ask, and write docs
 bench-noisy: $(VENV)/.run ## Measure search_code of one tenant while 16 clients of another send worst-case inputs to every tool for a minute
 	$(BIN)/python -m bench.noisy
 
+.PHONY: bench-agents
+bench-agents: $(VENV)/.run $(VENV)/.peers ## Ask the questions of bench/agents with AGENT (a command with {brief}) on clones in REPOS, once with Prism's tools and once with ripgrep
+	$(if $(and $(REPOS),$(AGENT)),,$(error Set REPOS to a folder of clones and AGENT to a command; see CONTRIBUTING.md))
+	$(BIN)/python -m bench.agents.main --repos '$(REPOS)' --agent '$(subst ','\'',$(AGENT))' $(AGENT_FLAGS)
+
 .PHONY: bench-trace
 bench-trace: $(VENV)/.run ## Show where the time of one question goes, from its trace
 	$(BIN)/python -m bench.trace
