@@ -100,7 +100,7 @@ class Kiln:
     async def write(self, *files: FilePoint) -> None:
         assert await self._writer.write(self.tenant, files) == [True] * len(files)
 
-    def file(self, path: str, text: str, *symbols: Symbol) -> FilePoint:
+    def file(self, path: str, text: str, *symbols: Symbol, flags: FileFlags | None = None) -> FilePoint:
         where = self.address(path)
         lines = text.splitlines(keepends=True) if "\r" not in text else re.findall(r"[^\n]*\n|[^\n]+", text)
         groups = [lines[start : start + LINES_A_CHUNK] for start in range(0, len(lines), LINES_A_CHUNK)]
@@ -110,7 +110,7 @@ class Kiln:
         )  # fmt: skip
         file = FileChunked(
             **where, blob=uuid.uuid5(uuid.NAMESPACE_DNS, text).hex, size_bytes=len(text), line_count=len(lines),
-            language="python" if path.endswith(".py") else "text", flags=FileFlags(), chunker="1", chunks=chunks,
+            language="python" if path.endswith(".py") else "text", flags=flags or FileFlags(), chunker="1", chunks=chunks,
             symbols=symbols,
         )  # fmt: skip
         rows = np.ones((len(chunks), DIMENSION), np.float32)
@@ -229,6 +229,68 @@ async def test_filters_select_files(kiln) -> None:
         ]:  # fmt: skip
             reply = await handler.grep(GrepRequest(**asked, **filters))
             assert ({match.file_path for match in reply.matches}, reply.complete) == (expected, True), filters
+
+
+async def test_excluded_paths_are_skipped(kiln) -> None:
+    handler = await kiln.handler()
+    for filters, expected in [
+        ({"exclude": "docs/**"}, {"a.py", "long.js"}), ({"path_filter": "!docs/**"}, {"a.py", "long.js"}),
+        ({"exclude": "*.{py,js}"}, {"docs/größe.md"}), ({"exclude": "!*.py"}, {"a.py"}),
+    ]:  # fmt: skip
+        reply = await handler.grep(GrepRequest(tenant=kiln.tenant, pattern="kiln", **filters))
+        assert {match.file_path for match in reply.matches} == expected, filters
+    reply = await handler.grep(GrepRequest(tenant=kiln.tenant, pattern="kiln", exclude="**"))
+    assert (reply.matches, reply.note) == ((), "no indexed file passes exclude '**'")
+
+
+async def test_matches_are_selected_by_where_they_are(kiln) -> None:
+    await kiln.write(
+        kiln.file("tests/test_oven.py", "oven = 1  # an oven\n", flags=FileFlags(test=True)),
+        kiln.file("src/oven.py", "# the oven\nsay('oven')\n"),
+    )
+    handler = await kiln.handler()
+    test, comment, string = ("tests/test_oven.py", 1), ("src/oven.py", 1), ("src/oven.py", 2)
+    for only, expected in [
+        ("code", [test]), ("comments", [comment, test]), ("strings", [string]), ("tests", [test]),
+        ("sources", [comment, string]), (None, [comment, string, test]),
+    ]:  # fmt: skip
+        request = GrepRequest(tenant=kiln.tenant, pattern="oven", only=only)
+        reply = await handler.grep(request)
+        assert (lines_of([reply]), reply.total_lines) == (expected, len(expected)), only
+        counted = await handler.grep(request.model_copy(update={"output_mode": OutputMode.COUNT}))
+        assert counted.total_lines == len(expected)
+        assert lines_of(await pages(handler, request.model_copy(update={"limit": 1}))) == expected
+    reply = await handler.grep(GrepRequest(tenant=kiln.tenant, pattern="oven", source_only=True))
+    assert lines_of([reply]) == [comment, string]
+
+
+async def test_the_first_page_counts_the_rest(kiln) -> None:
+    handler = await kiln.handler()
+    for (pattern, regex), limit in itertools.product(PATTERNS, (1, 7, 2_000)):
+        expected = plainly(pattern, regex=regex)
+        replies = await pages(
+            handler, GrepRequest(tenant=kiln.tenant, pattern=pattern, regex=regex, limit=limit)
+        )
+        totals = (len({path for path, _ in expected}), len(expected))
+        assert {(reply.total_files, reply.total_lines) for reply in replies} == {totals}, (pattern, limit)
+        rest = Counter(path for path, _ in expected[limit:])
+        assert {file.file_path: file.lines for file in replies[0].rest} == rest, (pattern, limit)
+
+
+async def test_a_literal_that_is_nowhere_is_read_as_the_regex_it_looks_like(kiln) -> None:
+    handler = await kiln.handler()
+    for asked, regex in [
+        ("kiln|GLAZE", "kiln|GLAZE"),
+        (r"kiln\|GLAZE", "kiln|GLAZE"),
+        (r"\bfire\(", r"\bfire\("),
+    ]:
+        request = GrepRequest(tenant=kiln.tenant, pattern=asked, limit=1)
+        replies = await pages(handler, request)
+        assert lines_of(replies) == plainly(regex, regex=True)
+        assert all(f"read as the regex {regex}" in reply.note for reply in replies)
+    for asked in ("(cone=6)", "nowhere|", "nowhere at all", "(kiln|"):
+        reply = await handler.grep(GrepRequest(tenant=kiln.tenant, pattern=asked))
+        assert (lines_of([reply]), "regex" in reply.note) == (plainly(asked, regex=False), False)
 
 
 async def test_after_the_time_limit_the_cursor_continues(kiln) -> None:

@@ -1,4 +1,4 @@
-"""Globs over repository paths: `*` matches within a folder, `**` across folders; also `{a,b}` and `[abc]`."""
+"""Globs over repository paths: `*` matches within a folder, `**` across folders; also `{a,b}`, `[abc]` and `!glob`."""
 
 import re
 from functools import lru_cache
@@ -16,13 +16,36 @@ SLASH = ord("/")
 NOTHING = r"[^\x{0}-\x{10FFFF}]"
 
 
+class _Negated:
+    """Matches the paths that a pattern does not match."""
+
+    def __init__(self, pattern: Any) -> None:
+        self._pattern = pattern
+
+    def fullmatch(self, path: str) -> bool | None:
+        """Returns True for a match, else None."""
+        return None if self._pattern.fullmatch(path) else True
+
+
 @lru_cache(maxsize=1_000)
 def compile_glob(glob: str) -> Any:
     """Returns a pattern for `fullmatch` on paths. Raises INVALID_ARGUMENT.
 
     A glob without a slash matches names in any folder. A plain path matches a file, or everything in a
-    folder. An empty glob, `.` and `/` match everything.
+    folder. An empty glob, `.` and `/` match everything. `!` before a glob negates it.
     """
+    bare = glob.strip()
+    return _Negated(_pattern(bare[1:])) if bare.startswith("!") else _pattern(glob)
+
+
+def literal_prefix(glob: str) -> str:
+    """Returns the known common prefix of all matching paths; may be empty."""
+    cleaned = _cleaned(glob)
+    found = None if cleaned.startswith("!") else SPECIAL.search(cleaned)
+    return cleaned[: found.start()] if found and "/" in cleaned.rstrip("/") else ""
+
+
+def _pattern(glob: str) -> Any:
     cleaned = _cleaned(glob)
     if len(cleaned) > GLOB_CHARS_MAX or cleaned.count("{") > BRACES_MAX:
         raise PrismError(ErrorCode.INVALID_ARGUMENT, "The glob is too long.", "Use a shorter one.")
@@ -33,13 +56,6 @@ def compile_glob(glob: str) -> Any:
     anywhere = "" if "/" in cleaned.rstrip("/") else "(?:.*/)?"
     inside = ".*" if cleaned.endswith("/") else ""
     return _compile(glob, anywhere + _translate(cleaned) + inside)
-
-
-def literal_prefix(glob: str) -> str:
-    """Returns the known common prefix of all matching paths; may be empty."""
-    cleaned = _cleaned(glob)
-    found = SPECIAL.search(cleaned)
-    return cleaned[: found.start()] if found and "/" in cleaned.rstrip("/") else ""
 
 
 def _cleaned(glob: str) -> str:

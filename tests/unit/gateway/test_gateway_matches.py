@@ -47,7 +47,7 @@ def test_matches_are_grouped_by_enclosing_symbol() -> None:
     ]
     answer = show_grep(grep_reply(*found))
     assert answer.text.startswith(
-        "a.py\n  top level 2: x = 1\n  Session.get (10-30)\n    12: x = 1\n    20: x = 1\n\n3 matches in 1 file; 2 files"
+        "a.py\n  top level 2: x = 1\n  Session.get (10-30)\n    12: x = 1\n    20: x = 1\n\n3 matches in 1 file; index"
     )
     assert [match.get("symbol") for match in answer.structured["matches"]] == [
         None,
@@ -59,6 +59,40 @@ def test_matches_are_grouped_by_enclosing_symbol() -> None:
 def test_neighbors_of_close_matches_are_shown_once() -> None:
     answer = show_grep(grep_reply(grep_match(2), grep_match(3)))
     assert answer.text.startswith("a.py\n  1- b\n  2: x = 1\n  3: x = 1\n  4- c\n\n")
+
+
+def test_a_neighbor_in_another_symbol_is_shown_once() -> None:
+    found = [
+        grep_match(12).model_copy(update={"enclosing": TOP_LEVEL}),
+        grep_match(14).model_copy(update={"enclosing": GET}),
+        grep_match(15).model_copy(update={"enclosing": TOP_LEVEL, "before": ("x = 1",)}),
+    ]
+    numbers = [line.split()[-4 if "x = 1" in line else -2] for line in show_grep(grep_reply(*found)).text.split("\n\n")[0].split("\n") if "- " in line or ": " in line]  # fmt: skip
+    assert numbers == ["11-", "12:", "13-", "14:", "15:", "16-"]
+
+
+def test_indentation_is_left_out_without_neighbors() -> None:
+    match = bare_match(12, GET).model_copy(update={"text": "        x = 1"})
+    assert "Session.get (10-30) 12: x = 1" in show_grep(grep_reply(match)).text
+
+
+def test_the_rest_is_summed_up_by_file() -> None:
+    reply = grep_reply(bare_match(2, GET)).model_copy(
+        update={
+            "total_lines": 9,
+            "total_files": 3,
+            "rest": (*file_matches(1, lines=2), FileMatches(repo="acme/app", file_path="b.py", lines=6)),
+            "next_cursor": "more",
+        }
+    )
+    answer = show_grep(reply)
+    assert "further matches by file: b.py 6, src/000.py 2\n1 of 9 matches in 3 files;" in answer.text
+    assert answer.structured["rest"][0] == {"file_path": "src/000.py", "lines": 2}
+
+
+def test_all_matches_are_counted_as_all() -> None:
+    reply = grep_reply(bare_match(2, GET)).model_copy(update={"total_lines": 1, "total_files": 1})
+    assert "\n\nAll 1 match in 1 file;" in show_grep(reply).text
 
 
 def bare_match(line: int, enclosing: EnclosingSymbol) -> GrepMatch:

@@ -28,6 +28,7 @@ from prism_gateway.mcp.toolsets import TOOLS
         ),
         (GrepCode, {"pattern": "x", "-i": True}, {"pattern": "x", "case_sensitive": False}),
         (GrepCode, {"pattern": "x", "regex": "true"}, {"pattern": "x", "regex": True}),
+        (GrepCode, {"pattern": "x", "in": "comment"}, {"pattern": "x", "only": "comments"}),
         (FindPath, {"from": "a", "to": "b"}, {"source": "a", "target": "b"}),
         (GetCallHierarchy, {"symbol": ["a", "b"]}, {"symbols": ["a", "b"]}),
         (ImpactOfChange, {"symbols": ["a"]}, {"symbol": "a"}),
@@ -71,4 +72,4 @@ def test_a_given_argument_is_not_replaced_by_an_alias() -> None:
 
 def test_tables_name_arguments_that_tools_have() -> None:
     known = {field for tool in TOOLS for field in tool.arguments.model_fields}
-    assert {*NAMES, *OPPOSITES, *VALUES} - known <= {"exclude", "include_bodies", "symbols"}
+    assert {*NAMES, *OPPOSITES, *VALUES} - known <= {"include_bodies", "symbols"}

@@ -43,11 +43,11 @@ def found(
 ):
     """Returns the matches on a page of at most `limit` lines."""
     compiled = compile_pattern(pattern, regex=regex, case_sensitive=True, word=False)
-    page = LinePage(limit, context)
+    page = LinePage(limit, context, pattern=compiled)
     slices = matching_lines(text, compiled, OtherProcess(), after_line=after_line, lines_max=limit)
     last_lines = []
     for part in slices:
-        page.take("r", "p", text, part.found)
+        page.take("r", "p", text, part)
         last_lines.append(part.last_line)
     end = page.matches[-1].line if page.is_full else text.removesuffix("\n").count("\n") + 1
     assert last_lines == [] or last_lines[-1] == end
@@ -142,9 +142,10 @@ def test_page_continues_after_the_last_line():
     assert found("x", after_line=10) == []
 
 
-def test_a_long_line_is_cut_around_the_literal():
+@pytest.mark.parametrize("pattern", ["needle", "NEE+DLE", "n[^x]+e", "edleb+$"])
+def test_a_long_line_is_cut_around_its_first_match(pattern):
     line = "a" * 5_000 + "needle" + "b" * 5_000
-    cut = shown(line, "needle")
+    cut = shown(line, compile_pattern(pattern, regex=True, case_sensitive=False, word=False))
     assert "needle" in cut
     assert cut.startswith("…a")
     assert cut.endswith("b…")
@@ -153,7 +154,7 @@ def test_a_long_line_is_cut_around_the_literal():
 
 def test_long_lines_are_cut_and_still_searched():
     (match,) = found("y" * LINE_CHARS_SHOWN + "x")
-    assert match.text == "y" * LINE_CHARS_SHOWN + "…"
+    assert match.text == "…" + "y" * (LINE_CHARS_SHOWN - 1) + "x"
     assert found("y" * (LINE_CHARS_SHOWN - 1) + "x")[0].text.endswith("x")
 
 

@@ -7,7 +7,13 @@ from hypothesis import assume, example, given, reject, settings
 from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_search.core.patterns import PATTERN_CHARS_MAX, PATTERN_SIZE_MAX, Pattern, compile_pattern
+from prism_search.core.patterns import (
+    PATTERN_CHARS_MAX,
+    PATTERN_SIZE_MAX,
+    Pattern,
+    compile_pattern,
+    regex_meant,
+)
 from prism_store.grams import Signatures, lower, read_signature, write_signature
 
 # Letters that fold to ASCII, grow when lowered, or have a final form; and characters between words.
@@ -290,3 +296,16 @@ def test_repetitions_have_a_largest_size(form):
 
 def test_a_hostile_pattern_takes_linear_time():
     assert not compile_pattern("(a+)+$", **CASES).matches("a" * 50_000 + "!")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "regex"),
+    [
+        (r"def \w+_rate", r"def \w+_rate"), ("a|b", "a|b"), (r"a\|b", "a|b"), ("get.*rate", "get.*rate"), ("[ab]c", "[ab]c"),
+        ("^import", "^import"), (r"\.get\(", r"\.get\("), ("colou?r", "colou?r"), ("x+ y", ""),
+        ("get(rate)", ""), ("a.b.c", ""), ("x == y", ""), ("*args", ""), ("(a|", ""), ("a|", ""), ("if (a && b) {", ""),
+        ("C++", ""), ("a || b", ""),
+    ],
+)  # fmt: skip
+def test_a_literal_that_looks_like_a_regex_is_one(pattern, regex) -> None:
+    assert regex_meant(pattern) == regex

@@ -110,6 +110,9 @@ def test_every_match_starts_with_the_literal_prefix(glob, path):
         (".", ["a", "a/b"], []),
         ("/", ["a", "a/b"], []),
         ("./", ["a", "a/b"], []),
+        ("!*.py", ["a.c", "x/a.c"], ["a.py", "x/a.py"]),
+        ("!tests/**", ["src/a.py", "a/tests/b.py"], ["tests/a.py"]),
+        ("!", [], ["a", "a/b"]),
     ],
 )
 def test_globs_match_as_expected(glob, taken, left):

@@ -147,10 +147,21 @@ class OutputMode(StrEnum):
     COUNT = "count"  # the files with matches, and their counts
 
 
+class Only(StrEnum):
+    """Where matches of an exact search count."""
+
+    CODE = "code"  # neither in a comment nor in a string
+    COMMENTS = "comments"
+    STRINGS = "strings"
+    TESTS = "tests"  # in test files
+    SOURCES = "sources"  # in files that are no tests, docs, or generated, vendored or minified code
+
+
 class GrepRequest(ScopedRequest):
     """Finds every matching line, by path and line.
 
-    `limit` counts lines, or files if the mode returns files.
+    `limit` counts lines, or files if the mode returns files. A literal pattern that is nowhere and looks like a
+    regex is answered as one.
     """
 
     pattern: Pattern
@@ -159,6 +170,9 @@ class GrepRequest(ScopedRequest):
     word: bool = False
     output_mode: OutputMode = OutputMode.CONTENT
     path_filter: Glob = ""
+    exclude: Glob = ""
+    only: Only | None = None
+    source_only: bool = False
     language: Language = ""
     context_lines: Annotated[int, Field(ge=0, le=CONTEXT_LINES_MAX)] = 0
     limit: Annotated[int, Field(ge=1, le=GREP_LIMIT_MAX)] = 100
@@ -193,13 +207,15 @@ class GrepReply(Message):
     """A page of matches, or of files with matches.
 
     `complete` is False if a limit cut the scan; `note` then says which. Each page has the totals of all
-    pages. A total is None if it was not counted: lines in content mode, and anything after a time limit.
+    pages. A total is None if it was not counted, because of a time limit or the mode.
     """
 
     matches: tuple[GrepMatch, ...] = ()
     files: tuple[FileMatches, ...] = ()
     total_files: int | None = None
     total_lines: int | None = None
+    # On the first page of lines, if they were counted: the files with further lines, each with their number.
+    rest: tuple[FileMatches, ...] = ()
     next_cursor: str = ""
     complete: bool
     note: str = ""

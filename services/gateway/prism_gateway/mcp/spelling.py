@@ -39,6 +39,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "cursor": ("next_cursor", "page_token"),
     "max_tokens": ("token_budget", "budget"),
     "context_lines": ("context", "-C", "-A", "-B"),
+    "only": ("in", "within", "where"),
     "output_mode": ("mode", "output"),
     "word": ("whole_word", "word_regexp", "-w"),
     "case_sensitive": ("match_case",),
@@ -73,6 +74,10 @@ VALUES: Mapping[str, Mapping[str, str]] = {
         "func": "function", "fn": "function", "def": "function", "functions": "function", "classes": "class",
         "methods": "method", "ctor": "constructor", "const": "constant", "var": "variable", "enumeration": "enum",
         "protocol": "interface", "type_alias": "type", "attribute": "field",
+    },
+    "only": {
+        "comment": "comments", "string": "strings", "test": "tests", "source": "sources", "src": "sources",
+        "all": "", "any": "",
     },
     "output_mode": {
         "files": "files_with_matches", "files_only": "files_with_matches", "file": "files_with_matches",

@@ -64,7 +64,7 @@ async def no_file_passes(reader: Reader, scope: Scope, path_filter: str, languag
     return nothing_passes(path_filter, language)
 
 
-def nothing_passes(path_filter: str, language: str) -> str:
+def nothing_passes(path_filter: str, language: str, **others: str) -> str:
     """Returns the sentence that no file passes these filters."""
-    given = {"path_filter": path_filter, "language": language}
+    given = {"path_filter": path_filter, "language": language, **others}
     return f"no indexed file passes {' and '.join(f'{name} {value!r}' for name, value in given.items() if value)}"

@@ -27,7 +27,7 @@ from prism_store.grams import Signatures, Table, read_signature
 from prism_store.reader import Reader, StoredPoint, has, with_status
 from prism_store.scope import Scope, View
 
-FIELDS = ("scope", "path", "version", "generation", "starts", "language", "prose", "size", "status")
+FIELDS = ("scope", "path", "version", "generation", "starts", "language", "prose", "flags", "size", "status")
 SIGNATURE = "grams"
 BYTES_KEPT_MAX = 128 * 1024 * 1024
 POINT_BYTES = 1_000  # approximate size of a file point with FIELDS

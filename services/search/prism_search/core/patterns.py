@@ -22,6 +22,10 @@ from prism_search.core.clauses import Clause, Reading, best_clauses, read_regex
 
 # Characters and classes of a pattern with its repetitions written out.
 PATTERN_SIZE_MAX = 1_000
+# What plain text rarely has: classes, repetitions of any character, alternatives, escapes, anchors.
+_REGEX_SIGNS = re.compile(
+    r"\\[sSwWdDbB.()\[\]{}|*+?$^]|\.[*+]|[)\w]\||\|[(\w]|\[[^\]]+\]|\(\?|^\^|\$$|\w\?\w"
+)
 # A pattern of many Unicode classes takes some 10 MiB.
 PATTERNS_KEPT_MAX = 20
 
@@ -67,6 +71,21 @@ def compile_pattern(pattern: str, *, regex: bool, case_sensitive: bool, word: bo
         size=reading.size if regex or word else 1,  # plain text is found in one pass, however long it is
         by_line=reading.has_text_end or not reading.flags.isdisjoint({"R", "-m"}),
     )
+
+
+def regex_meant(pattern: str) -> str:
+    r"""Returns the regex that a literal pattern looks like, if it compiles and needs some text to match.
+
+    Empty if it looks like plain text. `\|` is an alternative in the basic syntax of grep.
+    """
+    if not _REGEX_SIGNS.search(pattern):
+        return ""
+    regex = pattern.replace("\\|", "|")
+    try:
+        compiled = compile_pattern(regex, regex=True, case_sensitive=True, word=False)
+    except PrismError:
+        return ""
+    return "" if compiled.matches("") else regex
 
 
 def _check(pattern: str) -> None:

@@ -3,18 +3,20 @@
 import time
 from bisect import bisect_right
 from collections.abc import Callable
+from typing import NamedTuple
 
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
-from prism_contracts.rpc.search import GrepMatch, GrepReply, GrepRequest
+from prism_contracts.code import Flag
+from prism_contracts.rpc.search import GrepMatch, GrepReply, GrepRequest, Only
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_search.adapters.filters import nothing_passes, refuse_unknown_language
-from prism_search.adapters.listing import Listing, place
+from prism_search.adapters.listing import Files, Listing, place
 from prism_search.adapters.texts import Texts
-from prism_search.core.grep_pages import Totals, empty_page
-from prism_search.core.patterns import compile_pattern
+from prism_search.core.grep_pages import FILE_END, Totals, empty_page
+from prism_search.core.patterns import compile_pattern, regex_meant
 from prism_search.operations.enclosing import EnclosingSymbols, IndexedLine
-from prism_search.operations.file_scan import FILE_END, FileScanner, Position, Scan
+from prism_search.operations.file_scan import FileScanner, Position, Scan
 from prism_search.settings import SearchSettings
 from prism_store.globs import compile_glob
 from prism_store.reader import Reader, StoredPoint
@@ -43,35 +45,53 @@ class GrepHandler:
     async def grep(self, request: GrepRequest) -> GrepReply:
         """Returns matching lines, or files with matches. `complete` is true if the whole scope was scanned.
 
-        Raises DEADLINE_EXCEEDED if a single line takes all the time.
+        A literal pattern without any match is tried as the regex that it looks like. Raises DEADLINE_EXCEEDED if
+        a single line takes all the time.
         """
         deadline = time.monotonic() + self._settings.grep_deadline_s
-        pattern = compile_pattern(
-            request.pattern, regex=request.regex, case_sensitive=request.case_sensitive, word=request.word
-        )
         question = request.model_dump_json(exclude={"cursor", "limit", "context_lines"})
-        start, totals = _start(question, request.cursor)
+        start = _start(question, request.cursor)
+        likely = "" if request.regex else regex_meant(request.pattern)
         target = await self._repositories.target(request)
         await refuse_unknown_language(self._reader, self._repositories, target, request.language)
-        scan = Scan(empty_page(request, totals), pattern, target, start, deadline)
         listed = await self._listing.files(target)
-        passes = _filter(request)
-        files = list(filter(passes, listed.that_may_hold(pattern.clauses)))
-        await self._scanner.scan(scan, files[bisect_right(files, start, key=_end) :])
-        excludes_all = bool(listed.points) and not files and not any(map(passes, listed.points))
+        passes = file_filter(request)
+        scan = await self._scan(
+            _read_as(request, likely if start.as_regex else ""), target, listed, start, deadline
+        )
+        as_regex = start.as_regex
+        if likely and scan.complete and not scan.has_matches and not request.cursor:
+            regex = await self._scan(_read_as(request, likely), target, listed, start, deadline)
+            if regex.has_matches:
+                scan, as_regex = regex, True
+        excludes_all = bool(listed.points) and not scan.files and not any(map(passes, listed.points))
+        totals = scan.totals
         return GrepReply(
             matches=await self._with_symbols(target, scan),
             files=scan.page.files,
-            total_files=scan.totals.files if scan.totals else None,
-            total_lines=scan.totals.lines if scan.totals and not scan.page.first_line_is_enough else None,
+            total_files=totals.files if totals else None,
+            total_lines=totals.lines if totals and not scan.page.first_line_is_enough else None,
+            rest=scan.page.rest if totals else (),
             next_cursor=""
             if scan.complete
-            else write_cursor(question, *scan.position, *(scan.totals or (0, 0))),
+            else write_cursor(question, *scan.position, *(totals or (0, 0)), int(as_regex)),
             complete=scan.complete,
-            note=nothing_passes(request.path_filter, request.language) if excludes_all else _note(scan),
+            note=_nothing_passes(request) if excludes_all else _note(scan, likely if as_regex else ""),
             files_scanned=scan.files,
             receipt=await self._repositories.receipt(target),
         )
+
+    async def _scan(
+        self, request: GrepRequest, target: Target, listed: Files, start: "_Start", deadline: float
+    ) -> Scan:
+        pattern = compile_pattern(
+            request.pattern, regex=request.regex, case_sensitive=request.case_sensitive, word=request.word
+        )
+        page = empty_page(request, pattern, start.totals)
+        scan = Scan(page, pattern, target, start.position, deadline, only=request.only)
+        files = list(filter(file_filter(request), listed.that_may_hold(pattern.clauses)))
+        await self._scanner.scan(scan, files[bisect_right(files, start.position, key=_end) :])
+        return scan
 
     async def _with_symbols(self, target: Target, scan: Scan) -> tuple[GrepMatch, ...]:
         lines = [
@@ -84,30 +104,55 @@ class GrepHandler:
         )
 
 
-def _filter(request: GrepRequest) -> Callable[[StoredPoint], bool]:
-    """Returns whether a file passes the filters by language and path."""
+class _Start(NamedTuple):
+    """Where a page begins, the totals if an earlier page counted them, and whether that page read a regex."""
+
+    position: Position
+    totals: Totals | None = None
+    as_regex: bool = False
+
+
+def file_filter(request: GrepRequest) -> Callable[[StoredPoint], bool]:
+    """Returns whether a file passes the filters by language, path and role."""
     language = request.language.lower()
-    glob = compile_glob(request.path_filter) if request.path_filter else None
+    glob, exclude = (compile_glob(one) if one else None for one in (request.path_filter, request.exclude))
+    sources = request.source_only or request.only is Only.SOURCES
     return lambda file: (
         (not language or file.text("language") == language)
         and (glob is None or glob.fullmatch(file.text("path")) is not None)
+        and (exclude is None or exclude.fullmatch(file.text("path")) is None)
+        and not (sources and (file.text("flags") or file.payload.get("prose")))
+        and not (request.only is Only.TESTS and Flag.TEST not in file.text("flags"))
     )
+
+
+def _read_as(request: GrepRequest, regex: str) -> GrepRequest:
+    """Returns the request with this regex as its pattern, if there is one."""
+    return request.model_copy(update={"pattern": regex, "regex": True}) if regex else request
 
 
 def _end(file: StoredPoint) -> Position:
     return Position(*place(file), FILE_END)
 
 
-def _start(question: str, cursor: str) -> tuple[Position, Totals | None]:
-    """Returns where a page begins, and the totals if an earlier page counted them."""
+def _start(question: str, cursor: str) -> _Start:
     if not cursor:
-        return Position("", "", 0), None
-    path, scope, line, files, lines = read_cursor(question, cursor, (str, str, int, int, int))
+        return _Start(Position("", "", 0))
+    path, scope, line, files, lines, as_regex = read_cursor(question, cursor, (str, str, int, int, int, int))
     totals = Totals(int(files), int(lines)) if files else None
-    return Position(str(path), str(scope), int(line)), totals
+    return _Start(Position(str(path), str(scope), int(line)), totals, bool(as_regex))
 
 
-def _note(scan: Scan) -> str:
+def _nothing_passes(request: GrepRequest) -> str:
+    sources = Only.SOURCES.value if request.source_only else ""
+    files = request.only.value if request.only in {Only.TESTS, Only.SOURCES} and request.only else sources
+    return nothing_passes(request.path_filter, request.language, exclude=request.exclude, only=files)
+
+
+def _note(scan: Scan, regex: str) -> str:
+    notes = [f"nothing has the pattern as literal text; read as the regex {regex}"] if regex else []
     if scan.late:
-        return "time limit reached: continue with next_cursor"
-    return "" if scan.complete else "more matches: continue with next_cursor"
+        notes.append("time limit reached: continue with next_cursor")
+    elif not scan.complete:
+        notes.append("more matches: continue with next_cursor")
+    return "; ".join(notes)

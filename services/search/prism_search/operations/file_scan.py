@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from prism_catalog.target import Target
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.types import COUNT_MAX
+from prism_contracts.rpc.search import Only
 from prism_runtime.rpc import SERVE_WORKERS
 from prism_search.adapters.line_matcher import match_in_process
 from prism_search.adapters.listing import place
 from prism_search.adapters.texts import Texts, read_text
-from prism_search.core.grep_pages import Page, Totals
+from prism_search.core.grep_pages import FILE_END, LinePage, Page, Totals
 from prism_search.core.lines import matching_lines
+from prism_search.core.match_places import MatchPlaces
 from prism_search.core.patterns import Pattern
 from prism_store.reader import Reader, StoredPoint
 
@@ -25,8 +26,8 @@ FILES_AT_ONCE_FIRST = 8
 FILES_AT_ONCE_GROWTH = 4
 FILES_AT_ONCE_MAX = 512
 BYTES_AT_ONCE_MAX = 16 * 1024 * 1024
-# The position behind a file that was scanned to its end; its lines are not counted.
-FILE_END = COUNT_MAX
+# The most time to count the lines that do not fit the page.
+COUNT_REST_S = 1.0
 
 
 class Position(NamedTuple):
@@ -94,7 +95,14 @@ class Scan:
     """A page so far. `position` is behind the last line that was scanned for it."""
 
     def __init__(
-        self, page: Page, pattern: Pattern, target: Target, start: Position, deadline: float
+        self,
+        page: Page,
+        pattern: Pattern,
+        target: Target,
+        start: Position,
+        deadline: float,
+        *,
+        only: Only | None = None,
     ) -> None:
         self.page = page
         self.target = target
@@ -106,20 +114,33 @@ class Scan:
         self._pattern = pattern
         self._start = start
         self._deadline = deadline
+        self._only = only
+        self._count_until = time.monotonic() + COUNT_REST_S
+        self._counted = True
 
     @property
     def complete(self) -> bool:
         """Whether there is no next page."""
-        return not (self.late or self.page.has_more)
+        return self._counted and not (self.late or self.page.has_more)
+
+    @property
+    def has_matches(self) -> bool:
+        """Whether a line or a file is on the page."""
+        return bool(self.page.matches or self.page.files)
 
     @property
     def totals(self) -> Totals | None:
         """Totals over all pages, if they are known."""
-        return None if self.late and self.page.counts_totals else self.page.totals
+        is_partial = self.late or not self._counted
+        return None if is_partial and self.page.counts_totals else self.page.totals
 
     def is_over(self) -> bool:
         """Whether the page is full, or the time is up."""
-        return self._is_late() or (self.page.is_full and not self.page.counts_totals)
+        if self._is_late() or not self.page.is_full:
+            return self.late
+        if self.page.counts_totals and isinstance(self.page, LinePage):
+            self._counted = self._counted and time.monotonic() <= self._count_until
+        return not (self.page.counts_totals and self._counted)
 
     def take(self, files: Sequence[StoredPoint], texts: Sequence[str]) -> None:
         """Adds the matching lines of files to the page."""
@@ -133,22 +154,28 @@ class Scan:
 
     def _take_file(self, file: StoredPoint, text: str) -> None:
         key, page = place(file), self.page
-        fits_page = not page.is_full  # else it is scanned for the totals only
+        repo, path = self.target.name_of(file.repo), file.text("path")
+        places = MatchPlaces(text, file.text("language"), self._only)
         after = self.position.line if key == self.position[:2] else 0
         self.files += 1
-        for part in matching_lines(
-            text, self._pattern, self._match_in_process, after_line=after, lines_max=page.lines_max
-        ):
-            repo, path = self.target.name_of(file.repo), file.text("path")
-            page.take(repo, path, text, part.found)
-            if part.found and fits_page:
-                self.found[repo, path] = file
+        parts = matching_lines(
+            text,
+            self._pattern,
+            self._match_in_process,
+            after_line=after,
+            lines_max=page.lines_max,
+            counts=places.count,
+        )
+        for part in parts:
+            fits_page = page.takes(repo, path)  # else it is scanned for the totals only
+            last_line = page.take(repo, path, text, part)
             if fits_page:
-                is_done = page.first_line_is_enough and part.found
-                self.position = Position(*key, FILE_END if is_done else part.last_line)
+                self.position = Position(*key, last_line)
+                if part.found:
+                    self.found[repo, path] = file
             if self._is_late():
                 return
-        if fits_page and page.lines_max:
+        if page.takes(repo, path):
             self.position = Position(*key, FILE_END)
 
     def _is_late(self) -> bool:

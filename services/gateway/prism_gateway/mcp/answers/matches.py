@@ -1,6 +1,6 @@
 """Matches of an exact search by file, or the files with matches."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from prism_contracts.rpc.search import FileMatches, GrepMatch, GrepReply
 from prism_gateway.budget import Fit, chars, fit
@@ -9,8 +9,10 @@ from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 LINE_FLOOR_CHARS = 200
-# The cost of a match or a file without its text, in characters: braces, field names, numbers.
-ITEM_CHARS = 60
+# The cost of a line of an answer without its text, in characters: indentation, number, line end.
+ITEM_CHARS = 12
+# Files of the rest that are listed with their counts.
+REST_SHOWN_MAX = 12
 
 
 def fit_matches(reply: GrepReply, max_tokens: int) -> Fit:
@@ -18,7 +20,10 @@ def fit_matches(reply: GrepReply, max_tokens: int) -> Fit:
     texts = [
         len(match.text) + sum(map(len, match.before)) + sum(map(len, match.after)) for match in reply.matches
     ]
-    overheads = [len(item.file_path) + ITEM_CHARS for item in _items(reply)]
+    overheads = [
+        *_match_overheads(reply.matches),
+        *(len(file.file_path) + ITEM_CHARS for file in reply.files),
+    ]
     return fit([*texts, *[0] * len(reply.files)], overheads, chars(max_tokens), LINE_FLOOR_CHARS)
 
 
@@ -40,6 +45,8 @@ def grep(reply: GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
         "files_scanned": reply.files_scanned,
         "receipt": receipt_json(reply.receipt),
     }
+    if reply.rest:
+        structured["rest"] = [_file(file, with_repo) for file in reply.rest]
     if cut_off:
         structured["truncated"] = True
         note = f"Cut to max_tokens={max_tokens}: raise it, or continue with next_cursor."
@@ -49,19 +56,43 @@ def grep(reply: GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
         PlaceLine(
             _place(match),
             match["line"],
-            match["text"],
+            match["text"] if found.before or found.after else match["text"].strip(),
             found.enclosing,
             match.get("before", ()),
             match.get("after", ()),
         )
         for match, found in zip(matches, reply.matches, strict=True)
     )
-    foot = [f"{_count_line(reply)}; {receipt_line(reply.receipt)}"]
+    foot = [*_rest_lines(structured.get("rest", ())), f"{_count_line(reply)}; {receipt_line(reply.receipt)}"]
     if structured["note"]:
         foot.append(f"note: {structured['note']}")
     if reply.next_cursor:
         foot.append(f"next_cursor: {reply.next_cursor}")
     return Answer(structured, "\n".join([*lines, "", *foot] if lines else foot))
+
+
+def _match_overheads(matches: Sequence[GrepMatch]) -> Iterator[int]:
+    """Yields the cost of each match: a path and a symbol are shown once for neighboring lines."""
+    previous: GrepMatch | None = None
+    for match in matches:
+        chars_used = ITEM_CHARS * (1 + len(match.before) + len(match.after))
+        if previous is None or (previous.repo, previous.file_path) != (match.repo, match.file_path):
+            chars_used += len(match.repo) + len(match.file_path)
+        if match.enclosing and (previous is None or previous.enclosing != match.enclosing):
+            chars_used += len(match.enclosing.name) + ITEM_CHARS
+        previous = match
+        yield chars_used
+
+
+def _rest_lines(rest: Sequence[Json]) -> Iterator[str]:
+    """Yields the files with further matches, those with the most first."""
+    if not rest:
+        return
+    most = sorted(rest, key=lambda file: -file["lines"])
+    shown = ", ".join(f"{_place(file)} {file['lines']}" for file in most[:REST_SHOWN_MAX])
+    more = most[REST_SHOWN_MAX:]
+    further = f", {several(len(more), 'file')} {sum(file['lines'] for file in more)}" if more else ""
+    yield f"further matches by file: {shown}{further}"
 
 
 def _items(reply: GrepReply) -> list[GrepMatch | FileMatches]:
@@ -115,9 +146,20 @@ def _count_line(reply: GrepReply) -> str:
     if not found:
         return f"No match in {scanned} scanned"
     if reply.matches:
-        holding = len({(match.repo, match.file_path) for match in reply.matches})
-        return f"{several(found, 'match')} in {several(holding, 'file')}; {scanned} scanned"
+        return _lines_count(reply)
     if reply.total_files is None:
         return f"{several(found, 'file')} with matches, of {scanned} scanned"
     counted = "" if reply.total_lines is None else f"{several(reply.total_lines, 'line')} in "
     return f"{counted}{several(reply.total_files, 'file')} with matches; {found} shown"
+
+
+def _lines_count(reply: GrepReply) -> str:
+    """Returns how many lines are shown, and of how many."""
+    lines = len(reply.matches)
+    shown = (
+        f"{several(lines, 'match')} in {several(len({(m.repo, m.file_path) for m in reply.matches}), 'file')}"
+    )
+    if reply.total_lines is None or reply.total_files is None:
+        return shown if reply.complete else f"{shown} shown; there are more"
+    total = f"{several(reply.total_lines, 'match')} in {several(reply.total_files, 'file')}"
+    return f"All {total}" if reply.total_lines == lines else f"{lines:,} of {total}"

@@ -26,7 +26,7 @@ def place_lines(places: Iterable[PlaceLine]) -> Iterator[str]:
         if number:
             yield ""
         yield file
-        for symbol, lines in groupby(found, key=lambda one: one.enclosing):
+        for symbol, lines in groupby(_each_line_once(list(found)), key=lambda one: one.enclosing):
             yield from _symbol_lines(symbol, list(lines))
 
 
@@ -46,6 +46,20 @@ def symbol_name(symbol: EnclosingSymbol) -> str:
     if not symbol.name:
         return TOP_LEVEL
     return f"{symbol.name} ({symbol.start_line}-{symbol.end_line})" if symbol.end_line else symbol.name
+
+
+def _each_line_once(places: Sequence[PlaceLine]) -> Iterator[PlaceLine]:
+    """Returns the places of a file without neighbors that are places themselves or neighbors of an earlier one."""
+    taken = {place.line for place in places}
+    for place in places:
+        before, first = list(place.before), place.line - len(place.before)
+        while before and first in taken:
+            before, first = before[1:], first + 1
+        after = list(place.after)
+        while after and any(line in taken for line in range(place.line + 1, place.line + len(after) + 1)):
+            after.pop()
+        taken.update(range(first, place.line + len(after) + 1))
+        yield place._replace(before=before, after=after)
 
 
 def _symbol_lines(symbol: EnclosingSymbol | None, places: Sequence[PlaceLine]) -> Iterator[str]:

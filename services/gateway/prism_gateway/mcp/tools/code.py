@@ -24,6 +24,7 @@ from prism_contracts.rpc.search import (
     GREP_LIMIT_MAX,
     Detail,
     GrepRequest,
+    Only,
     OutputMode,
     SearchLimit,
     SearchRequest,
@@ -72,6 +73,7 @@ ABOUT_A_PLACE = {ErrorCode.FILE_NOT_FOUND, ErrorCode.INVALID_ARGUMENT, ErrorCode
 
 Kind = Annotated[types.Word, OneOf(SymbolKind), Field(description="function, class, method, …")]
 EdgeName = Annotated[types.Word, OneOf(EdgeKind)]
+OnlyName = Annotated[types.Word, OneOf(Only), Field(description="where matches count")]
 OutputModeName = Annotated[types.Word, OneOf(OutputMode), Field(min_length=1)]
 DetailName = Annotated[
     types.Word,
@@ -99,6 +101,9 @@ class GrepCode(BudgetedArguments):
     word: Annotated[bool, Field(description="match whole words")] = False
     output_mode: OutputModeName = OutputMode.CONTENT.value
     path_filter: Glob = ""
+    exclude: Annotated[Glob, Field(description="glob of files to skip")] = ""
+    only: OnlyName = ""
+    source_only: bool = False
     language: Language = ""
     context_lines: Annotated[int, Field(ge=0, le=CONTEXT_LINES_MAX)] = 0
     limit: Annotated[int, Field(ge=1, le=GREP_LIMIT_MAX)] = 100
@@ -171,7 +176,7 @@ async def grep_code(call: Call, arguments: GrepCode) -> Answer:
     reply, cut_off = await ask_for_what_fits(
         call,
         GREP,
-        call.request(GrepRequest, arguments),
+        call.request(GrepRequest, arguments, only=arguments.only or None),
         lambda reply: len(reply.matches) + len(reply.files),
         lambda reply: matches.fit_matches(reply, arguments.max_tokens).kept,
     )

@@ -5,7 +5,8 @@ language without a row here.
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import re2  # type: ignore[import-untyped]
 
@@ -37,6 +38,14 @@ _QUOTES = "\"'`"
 _TRIPLES = ('"""', "'''")
 
 
+class TextSpan(NamedTuple):
+    """A comment or a string. `end` is the position after it."""
+
+    start: int
+    end: int
+    is_comment: bool
+
+
 class TextSpans:
     """The comments and strings of a file."""
 
@@ -44,12 +53,23 @@ class TextSpans:
         pattern = _PATTERNS.get(language)
         spans = [match.span() for match in pattern.finditer(text)] if pattern else []
         spans = [(start, end) for start, end in spans if _is_text(text[max(0, start - 2) : end], start)]
+        self._text = text
         self._starts = [start for start, _ in spans]
         self._ends = [end for _, end in spans]
 
     def hold(self, starts: Sequence[int], length: int) -> bool:
         """Whether all pieces of this length at these starts are in comments or strings."""
         return all(self._holds(start, start + length) for start in starts)
+
+    def within(self, start: int, end: int) -> Iterator[TextSpan]:
+        """Yields what lies between two positions, cut to them."""
+        first = max(0, bisect_right(self._starts, start) - 1)
+        for begins, ends in zip(self._starts[first:], self._ends[first:], strict=True):
+            if begins >= end:
+                return
+            if ends > start:
+                is_comment = self._text[begins] not in _QUOTES
+                yield TextSpan(max(begins, start), min(ends, end), is_comment)
 
     def _holds(self, start: int, end: int) -> bool:
         at = bisect_right(self._starts, start) - 1
