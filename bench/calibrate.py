@@ -1,8 +1,8 @@
 """`python -m bench.calibrate`: how often the first hit is right at each confidence, and each verdict of check_exists.
 
 Questions have their answer in the repository: subjects of commits, asked of the tree before them, where a
-modified source file is right; and first sentences of docstrings without the words of the symbol's name, where its file
-is right. The same sentences, asked of another repository of the same language, have no answer there.
+modified source file is right; first sentences of docstrings without the words of the symbol's name, where its file
+is right, also with every second word replaced; names; and questions of the benchmark. The same sentences, asked of another repository of the same language, have no answer there.
 """
 
 import argparse
@@ -95,6 +95,7 @@ def main() -> None:
         one for clone in clones for one in _of_commits(clone, trees[clone.name], options.trees / clone.name)
     ]
     sentences_ = {name: _of_docstrings(name, options.trees / name) for name in trees}
+    questions += [one for every in sentences_.values() for one in _reworded(every)]
     questions += [one for name in trees for one in _names(name, options.trees / name)]
     questions += _of_benchmark(options.annotations, trees) if options.annotations else []
     questions += [one for every in sentences_.values() for one in every] + _without_answer(
@@ -269,6 +270,16 @@ def _without_answer(every: dict[str, list[Asked]], trees: Path) -> list[Asked]:
     ]
 
 
+def _reworded(asked: Sequence[Asked]) -> list[Asked]:
+    """Returns the sentences with every second word taken from another sentence: half of what they say."""
+    mixed = []
+    for one, other in zip(asked, [*asked[1:], *asked[:1]], strict=True):
+        words, foreign = one.text.split(), other.text.split()
+        text = " ".join(foreign[at % len(foreign)] if at % 2 else word for at, word in enumerate(words))
+        mixed.append(Asked(one.repo, "reworded", text, one.files))
+    return mixed
+
+
 def _some(found: list[Asked]) -> list[Asked]:
     random.Random(11).shuffle(found)
     return found[:PER_FAMILY]
@@ -288,7 +299,7 @@ async def _ask(
                 for one in (one for one in questions if one.repo == repo):
                     explained = await prism.search(one.text, name, 10, explain=True)
                     row = asdict(one) | _searched(explained, one.files)
-                    if one.family in {"docstring", "no answer"}:
+                    if one.family in {"docstring", "reworded", "no answer"}:
                         _, answer = await call_tool(client, "check_exists", intent=one.text)
                         row |= _checked(answer, one.files)
                     rows.append(row)

@@ -75,9 +75,9 @@ def test_matching_name_and_docstring_are_likely() -> None:
 
 def test_partial_match_is_maybe_even_if_near() -> None:
     files = [code("labels", LABELS, near=[(4, 6, 0.9)])]
-    (best, *_) = asked("parse label header quickly backwards", files)
+    (best, *_) = asked("parse label header quickly backwards in three colours", files)
     assert (best.symbol.name, best.verdict) == ("parse_label_header", Verdict.MAYBE)
-    assert best.score > 0.6
+    assert best.score > 0.45
 
 
 def test_shared_parameters_are_a_reason() -> None:

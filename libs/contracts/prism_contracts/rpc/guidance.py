@@ -176,6 +176,9 @@ class ExistingReply(Message):
 
     verdict: Verdict
     existing: tuple[ExistingDefinition, ...]
+    # The words of the intent, and those of them that no indexed file contains.
+    words: tuple[str, ...] = ()
+    absent_words: tuple[str, ...] = ()
     receipt: Receipt
 
 

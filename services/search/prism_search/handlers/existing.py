@@ -24,6 +24,7 @@ from prism_search.core.query import Query, parse_query
 from prism_search.core.retrieval.candidates import ChunkHit, chunk_places
 from prism_search.core.retrieval.fuse import fuse
 from prism_search.core.retrieval.plan import FAST_LEG
+from prism_search.core.words import PART
 from prism_store.reader import Leg, Reader, StoredPoint, TextLeg, VectorLeg, has
 
 CHUNKS_MAX = 80
@@ -61,10 +62,13 @@ class ExistingHandler:
             _files(points.values(), near, texts),
             request.limit,
         )
+        words = tuple(dict.fromkeys(part.lower() for term in query.terms for part in PART.findall(term)))
         missing = (FAST_LEG,) if vector is None else ()
         return ExistingReply(
             verdict=found[0].verdict if found else Verdict.NONE,
             existing=tuple(_reply(target, points[one.key], one) for one in found),
+            words=words,
+            absent_words=tuple(await self._rarity.absent(target, words)),
             receipt=await self._repositories.receipt(target, missing),
         )
 

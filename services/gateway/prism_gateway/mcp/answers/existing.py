@@ -1,12 +1,20 @@
-"""Existing definitions for an intent: the verdict first, then each with its reasons."""
+"""Existing definitions for an intent: the verdict with the nearest one, what else is near, and missing words."""
 
 from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
-DOCSTRING_CHARS_MAX = 200
+DOCSTRING_CHARS_MAX = 120
 ITEM_CHARS = 200
+SIGNATURE_CHARS_MAX = 120
+VERDICTS = {
+    Verdict.LIKELY: "This probably exists already: check the nearest before you write it.",
+    Verdict.MAYBE: "This may exist already: check whether one of these does it.",
+    Verdict.NONE: "Nothing was found that does this.",
+}
+# How many definitions the text shows.
+SHOWN_MAX = {Verdict.LIKELY: 2, Verdict.MAYBE: 4, Verdict.NONE: 1}
 
 
 def answer(reply: ExistingReply, max_tokens: int) -> Answer:
@@ -22,21 +30,21 @@ def answer(reply: ExistingReply, max_tokens: int) -> Answer:
     structured: Json = {
         "verdict": reply.verdict.value,
         "existing": shown,
+        "words": list(reply.words),
+        "absent_words": list(reply.absent_words),
         "receipt": receipt_json(reply.receipt),
     }
     foot = receipt_line(reply.receipt)
     if len(shown) < len(every):
         structured["truncated"] = True
         foot += f"\nnote: cut to max_tokens={max_tokens}: raise it."
-    return Answer(structured, "\n\n".join([_verdict(reply), *map(_block, shown), foot]))
-
-
-def _verdict(reply: ExistingReply) -> str:
-    if reply.verdict is Verdict.LIKELY:
-        return "This probably exists already: check the first result before you write it."
-    if reply.verdict is Verdict.MAYBE:
-        return "This may exist already: check whether one of these does it."
-    return f"Nothing was found that does this.{' Nearest:' if reply.existing else ''}"
+    with_repo = len({item["repo"] for item in shown}) > 1
+    lines = [VERDICTS[reply.verdict]]
+    for place, item in enumerate(shown[: SHOWN_MAX[reply.verdict]]):
+        lines.append(f"{'nearest' if place == 0 else 'also'}: {_line(item, with_repo)}")
+        if place == 0 and reply.verdict is not Verdict.NONE:
+            lines += [text for text in (item["docstring"], f"why: {'; '.join(item['reasons'])}") if text]
+    return Answer(structured, "\n".join([*lines, *_words_line(reply), foot]))
 
 
 def _existing(one: ExistingDefinition) -> Json:
@@ -56,8 +64,21 @@ def _existing(one: ExistingDefinition) -> Json:
     }
 
 
-def _block(shown: Json) -> str:
-    place = f"{shown['repo']} {shown['file_path']}:{shown['start_line']}-{shown['end_line']}"
-    head = f"{shown['verdict']} {shown['score']:.2f} {place} {shown['kind']} {shown['name']}"
-    lines = [head, shown["signature"], shown["docstring"], f"why: {'; '.join(shown['reasons'])}"]
-    return "\n".join(filter(None, lines))
+def _line(shown: Json, with_repo: bool) -> str:
+    place = f"{shown['file_path']}:{shown['start_line']}-{shown['end_line']}"
+    signature = " ".join(shown["signature"].split())[:SIGNATURE_CHARS_MAX]
+    return f"{shown['repo'] + ' ' if with_repo else ''}{place} {shown['name']} — {signature or shown['kind']}"
+
+
+def _words_line(reply: ExistingReply) -> list[str]:
+    """Returns which words of the intent occur nowhere: the proof that nothing does it."""
+    if reply.verdict is Verdict.LIKELY or not reply.words:
+        return []
+    absent = set(reply.absent_words)
+    known = [word for word in reply.words if word not in absent]
+    if not absent:
+        together = "Each word of the intent occurs in some file, but no definition has enough of them."
+        return [together] if reply.verdict is Verdict.NONE else []
+    missing = ", ".join(f"`{word}`" for word in reply.absent_words)
+    occurring = f": {', '.join(known)}" if known else ""
+    return [f"No file says: {missing}; {len(known)} of {len(reply.words)} words occur{occurring}."]

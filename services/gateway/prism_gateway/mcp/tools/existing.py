@@ -32,6 +32,8 @@ TOOLS: tuple[AnyTool, ...] = (
         record(
             verdict=STRING,
             existing=array(record(verdict=STRING, score=NUMBER, **PLACE, **SYMBOL, reasons=STRINGS)),
+            words=STRINGS,
+            absent_words=STRINGS,
             **TRUNCATED,
             **RECEIPT,
         ),
