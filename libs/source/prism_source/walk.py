@@ -1,4 +1,7 @@
-"""Lists a plain folder, without what `.gitignore` files exclude and without `.git`."""
+"""Lists a plain folder, without `.git`, installed packages, caches of tools, and what `.gitignore` files exclude.
+
+A `.gitignore` that names such a folder with `!` keeps it.
+"""
 
 import os
 from collections.abc import Iterator
@@ -11,6 +14,11 @@ from prism_source.patterns import GitPatterns
 
 GIT_FOLDER = b".git"
 GITIGNORE = b".gitignore"
+# Folders that tools write; a project without `.gitignore` has them too.
+WRITTEN_BY_TOOLS = frozenset(
+    b"node_modules __pycache__ .venv .tox .nox .mypy_cache .pytest_cache .ruff_cache .hg .svn".split()
+)
+VIRTUAL_ENVIRONMENT = b"pyvenv.cfg"  # in the root of one, whatever its name is
 
 
 class _FolderRules(NamedTuple):
@@ -40,6 +48,8 @@ def walk_folder(root: bytes) -> Iterator[ListedFile]:
                 raise
             reason = (error.strerror or "").lower()
             yield ListedFile(folder.path[:-1], skipped=SkipReason.UNREADABLE, detail=f"a folder: {reason}")
+            continue
+        if folder.path and any(entry.name == VIRTUAL_ENVIRONMENT for entry in entries):
             continue
         rules = _with_own_rules(folder, entries)
         for entry in entries:
@@ -96,11 +106,12 @@ def _with_own_rules(folder: _Folder, entries: list[os.DirEntry[bytes]]) -> tuple
 
 
 def _is_ignored(path: bytes, *, is_folder: bool, rules: tuple[_FolderRules, ...]) -> bool:
-    """Returns the decision of the nearest `.gitignore` with a rule for the path."""
+    """Returns the decision of the nearest `.gitignore` with a rule for the path; without one, of its name."""
+    is_written_by_tools = is_folder and path.rpartition(b"/")[2] in WRITTEN_BY_TOOLS
     if not rules:
-        return False
+        return is_written_by_tools
     text = path.decode(errors="replace")
     decisions = (
         rule.ignore.decide(text[len(rule.folder) :], is_folder=is_folder) for rule in reversed(rules)
     )
-    return next((decision for decision in decisions if decision is not None), False)
+    return next((decision for decision in decisions if decision is not None), is_written_by_tools)

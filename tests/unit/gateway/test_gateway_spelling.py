@@ -33,6 +33,8 @@ from prism_gateway.mcp.toolsets import TOOLS
         (GetCallHierarchy, {"symbol": ["a", "b"]}, {"symbols": ["a", "b"]}),
         (ImpactOfChange, {"symbols": ["a"]}, {"symbol": "a"}),
         (SearchCode, {"query": "x", "language": None}, {"query": "x"}),
+        (SearchCode, {"query": "x", "file_type": ".py"}, {"query": "x", "language": "python"}),
+        (SearchCode, {"query": "x", "file_type": "go"}, {"query": "x", "language": "go"}),
     ],
 )
 def test_other_spellings_are_understood(

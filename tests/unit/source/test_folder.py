@@ -115,10 +115,10 @@ def test_a_rule_of_a_folder_does_not_apply_below(root):
     assert paths(root) == [".gitignore", "src/src/a.py"]
 
 
-def test_only_ignore_rules_and_the_git_folder_exclude(root):
+def test_ignore_rules_the_git_folder_and_folders_of_tools_exclude(root):
     for path in ("node_modules/a.js", ".env", "__pycache__/x.pyc", "sub/.git/config", "sub/a.py"):
         write(root, path)
-    assert paths(root) == [".env", "__pycache__/x.pyc", "node_modules/a.js", "sub/a.py"]
+    assert paths(root) == [".env", "sub/a.py"]
 
 
 def test_links_are_listed_and_never_followed(root):

@@ -44,7 +44,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "word": ("whole_word", "word_regexp", "-w"),
     "case_sensitive": ("match_case",),
     "regex": ("is_regex", "regexp", "use_regex"),
-    "language": ("lang", "file_language"),
+    "language": ("lang", "file_language", "file_type"),
     "reference_type": ("edge", "edge_kind", "kind"),
     "source_only": ("exclude_tests", "skip_tests", "no_tests"),
     "include_body": ("include_bodies", "body", "include_code"),
@@ -150,6 +150,8 @@ def _value(name: str, field: FieldInfo, value: Any, notes: list[str]) -> Any:
         return {"true": True, "false": False}.get(value.strip().lower(), value)
     if isinstance(value, str) and name in VALUES:
         lower = value.strip().lower()
+        if name == "language":  # an extension is as good as a language's name
+            lower = lower.removeprefix(".")
         return VALUES[name].get(lower, lower)
     return value
 
