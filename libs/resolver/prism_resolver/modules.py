@@ -61,6 +61,23 @@ def imports(importer: File, module: str, target: File) -> Certainty:
     )
 
 
+def import_roots(file: File) -> frozenset[str]:
+    """Returns the names that an import from another repository begins with, or names the package by.
+
+    They are the first folder that is no usual root, the folder of the file, and the repository. A file at the root
+    is imported by its own name.
+    """
+    *folders, name = file.path.split("/")
+    first = next((folder for folder in folders if folder not in ROOTS), "")
+    stem = SOURCE_SUFFIX.sub("", name).rpartition(".")[0] or name
+    roots = {first or stem, file.repo}
+    if file.language in FOLDER_PACKAGES and folders:
+        roots.add(folders[-1])
+    if file.language in C_FAMILY:
+        roots.add(stem)
+    return frozenset(root for root in roots if root)
+
+
 def key(importer: File, module: str) -> str:
     """Returns the last part of a module's name. The module can only mean files with this in `keys`."""
     if importer.language in C_FAMILY:

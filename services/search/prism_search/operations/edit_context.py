@@ -179,10 +179,7 @@ class EditContextBuilder:
         name = focus.owner.partition(".")[0] or focus.symbol.qualified_name
         path = focus.file.path if name in focus.file.unit.named else ""
         everywhere = await self._repositories.target(ScopedRequest(tenant=focus.target.scope.tenant))
-        uses = await references.uses_in(everywhere, name, path)
-        # A repository with the same definition at the same path uses its own.
-        own = {definition.repo for definition in uses.definitions} | {focus.target.repositories[0].name}
-        far = [entry for entry in uses.entries if entry.repo not in own and _is_evidence(entry)]
+        far = [entry for entry in await references.elsewhere(everywhere, name, path) if _is_evidence(entry)]
         if not far:
             return []
         repos = ", ".join(sorted({entry.repo for entry in far}))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from prism_catalog.target import Target
 from prism_contracts.code import EdgeStatus
@@ -23,7 +23,7 @@ from prism_contracts.rpc.symbols import (
     TextLine,
     UsesReply,
 )
-from prism_resolver.modules import File, imports, key
+from prism_resolver.modules import File, import_roots, imports, key
 from prism_resolver.occurrences import Occurrences
 from prism_resolver.program import Program
 from prism_runtime.packing import unpack_lines
@@ -48,10 +48,19 @@ Labelled = TypeVar("Labelled", ReferenceEntry, TextLine)
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
+# Files of other repositories that are read for one definition.
+ELSEWHERE_FILES_MAX = 8
 # Files read for the classes of variables that they declare, and how often for what those files import in
 # turn.
 LEARNED_MAX = 100
 ROUNDS_MAX = 2
+
+
+class Elsewhere(NamedTuple):
+    """References in other repositories, and the number of files that were left out because they are too many."""
+
+    entries: tuple[ReferenceEntry, ...]
+    files_left_out: int
 
 
 class ReferenceFinder:
@@ -104,6 +113,48 @@ class ReferenceFinder:
             files, edges = await self._by_files(search)
             uses = await asyncio.to_thread(uses_of_edges, search.query, files, edges)
         return uses.entries
+
+    async def elsewhere(
+        self, everywhere: Target, home: str, symbol: str, request: ReferencesRequest
+    ) -> Elsewhere:
+        """Returns the references in other repositories than `home`, which has the definition.
+
+        Only files that contain the name and a name under which the definition's package is imported are read, and
+        none of a repository that defines the symbol itself. If they are too many, none is read.
+        """
+        search = await self._search(everywhere, symbol, request)
+        query, listed = search.query, search.listed
+        found = [one for one in query.match.found if one.point.repo == home]
+        defining = {one.point.repo for one in query.match.found}
+        words = await self._imported_as(everywhere, listed, found)
+        importing = {id_ for word in words for id_ in search.holding_word(word)}
+        wanted = [point for point in search.holding if point.repo not in defining and point.id in importing]
+        if not found or not wanted:
+            return Elsewhere((), 0)
+        if len(wanted) > ELSEWHERE_FILES_MAX:
+            return Elsewhere((), len(wanted))
+        homes = {one.point.id: one.point for one in found}
+        around = [point for one in found for point in listed.around(home, one.point.text("path"))]
+        files = await self._sources.read(everywhere, [*homes.values(), *wanted, *around])
+        defined = _homes(found, files)
+        if not defined:
+            return Elsewhere((), 0)
+        packages = await self._manifests.packages(everywhere, listed)
+        uses = Uses(defined, files, Program(search.occurrences, packages, listed.ids))
+        edges = [edge for edge in await asyncio.to_thread(uses.edges) if edge.file.facts.scope != home]
+        return Elsewhere(uses_of_edges(query, files, edges).entries, 0)
+
+    async def _imported_as(
+        self, target: Target, listed: Files, found: Iterable[DefinitionMatch]
+    ) -> frozenset[str]:
+        """Returns the names by which other repositories can import the packages of definitions."""
+        packages = await self._manifests.packages(target, listed)
+        names: set[str] = set()
+        for one in found:
+            path, language = one.point.text("path"), one.point.text("language")
+            names |= import_roots(File(path, language, target.name_of(one.point.repo).rpartition("/")[2]))
+            names |= {name.rpartition("/")[2] for name in packages.containing(one.point.repo, path)}
+        return frozenset(names)
 
     async def _with_symbols(
         self, target: Target, points: Iterable[StoredPoint], found: SymbolReferences
@@ -241,6 +292,11 @@ class _Search:
         """The files that may hold the name."""
         pattern = compile_pattern(self.query.name, regex=False, case_sensitive=True, word=False)
         return self.listed.that_may_hold(pattern.clauses)
+
+    def holding_word(self, word: str) -> Iterator[str]:
+        """Returns the ids of the files that may hold a word."""
+        pattern = compile_pattern(word, regex=False, case_sensitive=True, word=False)
+        return (point.id for point in self.listed.that_may_hold(pattern.clauses))
 
     @cached_property
     def wanted(self) -> Sequence[StoredPoint]:

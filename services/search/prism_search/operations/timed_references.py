@@ -68,9 +68,16 @@ class TimedReferences:
             self._leave_out(what)
         return [task.result() if task in done else () for task in asked]
 
-    async def uses_in(self, target: Target, symbol: str, path: str) -> SymbolReferences:
-        """Returns who uses a symbol in another target, such as all repositories of the tenant."""
-        return await self._references.answer(target, symbol, self._request(symbol, path))
+    async def elsewhere(self, everywhere: Target, symbol: str, path: str) -> Sequence[ReferenceEntry]:
+        """Returns who uses a symbol in other repositories; none if too many files may."""
+        home = self._target.repositories[0].repo
+        found = await self._references.elsewhere(everywhere, home, symbol, self._request(symbol, path))
+        if found.files_left_out:
+            self.left_out.append(
+                f"Other repositories: not searched, because {found.files_left_out} files may use it. "
+                "find_references with their repo answers."
+            )
+        return found.entries
 
     def _leave_out(self, what: str) -> None:
         self.left_out.append(f"{what}: not searched, because it would take too long.")
