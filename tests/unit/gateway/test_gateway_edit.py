@@ -98,8 +98,8 @@ def test_no_callers_is_stated_only_with_a_check_of_the_text() -> None:
 def test_tests_found_by_name_are_marked_as_candidates() -> None:
     test = ReachingTest(file_path="tests/a.py", line=4, symbol="test_a", status=EdgeStatus.CANDIDATE)
     text = answer(reply(tests=(test,), test_counts={EdgeStatus.CANDIDATE: 1}, test_depth=2), 4_000).text
-    assert "tests within 2 uses (0 reach it, 1 by name only (?)):\n? tests/a.py:4 test_a" in text
-    assert "tests: none known to use it or its callers" in answer(reply(), 4_000).text
+    assert "tests that use it or its callers (0, 1 by name only (?)):\n  tests/a.py: ? test_a:4" in text
+    assert "tests: none uses it or its callers." in answer(reply(), 4_000).text
 
 
 def test_many_tests_are_cut_with_the_total() -> None:
@@ -109,7 +109,7 @@ def test_many_tests_are_cut_with_the_total() -> None:
     )
     found = answer(reply(tests=tests, test_counts={EdgeStatus.RESOLVED: 30}, test_depth=2), 300)
     assert 0 < len(found.structured["tests"]) < len(tests)
-    assert "(30 reach it, 0 by name only (?)):\n  tests/a.py:0 test_0\n" in found.text
+    assert "tests that use it or its callers (30):\n  tests/a.py: test_0:0; test_1:1" in found.text
     assert f"  … and {30 - len(found.structured['tests'])} more\n" in found.text
 
 
@@ -119,8 +119,8 @@ LISTING = "impact_of_change(symbol='Depot.weigh', file_path='depot.py')"
 @pytest.mark.parametrize(
     ("known", "next_action"),
     [
-        ({"graph_tests": 218, "graph_test_depth": 6}, f"The graph has 218 within 6 uses: {LISTING} lists them."),
-        ({}, f"Tests further away were not searched: use {LISTING}."),
+        ({"graph_tests": 218, "graph_test_depth": 6}, f"218 tests reach it within 6 uses: {LISTING} lists them."),
+        ({}, f"Tests further away were not searched: {LISTING} does that."),
     ],
 )  # fmt: skip
 def test_farther_tests_are_counted_with_the_call_to_list_them(known, next_action) -> None:

@@ -4,13 +4,14 @@ Its parts share the budget: short parts leave their share to long ones. A part t
 items.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from prism_contracts.code import EdgeStatus
 from prism_contracts.rpc.guidance import EditContextReply, ReachingTest
 from prism_contracts.rpc.symbols import SymbolReferences
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers import quotes, references
+from prism_gateway.mcp.answers.files import numbered
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import shorten_lines
@@ -28,7 +29,8 @@ def answer(reply: EditContextReply, max_tokens: int) -> Answer:
     if shown != reply:
         structured["truncated"] = True
         foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or ask find_references and read_file.")
-    blocks = [_head(shown), _warnings(shown), shown.content, _uses(shown), _tests(shown), _siblings(shown)]
+    source = numbered(shown.content, shown.start_line) if shown.content else ""
+    blocks = [f"{_head(shown)}\n{source}", _uses(shown), _tests(shown), _siblings(shown), _warnings(shown)]
     blocks.append(_changes(shown))
     text = "\n\n".join(filter(None, [*blocks, quotes.rules_block(shown.rules), "\n".join(foot)]))
     return Answer(structured, text)
@@ -147,8 +149,8 @@ def _uses(reply: EditContextReply) -> str:
     result = reply.references
     if not result:
         return ""
-    counts = ", ".join(f"{count} {group.value}" for group, count in result.counts.items())
-    return "\n".join([f"uses of {result.symbol}: {counts or 'none found'}", *references.group_lines(result)])
+    none = "" if result.entries or result.counts else " none found"
+    return "\n".join([f"uses of {result.symbol}:{none}", *references.group_lines(result)])
 
 
 def _test_reach(reply: EditContextReply) -> Json:
@@ -173,29 +175,35 @@ def _more_tests(reply: EditContextReply) -> str:
         return ""
     action = f"impact_of_change(symbol={result.symbol!r}, file_path={reply.file_path!r})"
     if reply.graph_tests is None:
-        return f"Tests further away were not searched: use {action}."
+        return f"Tests further away were not searched: {action} does that."
     if reply.graph_tests <= total:
         return f"{action} lists all."
-    return f"The graph has {reply.graph_tests} within {reply.graph_test_depth} uses: {action} lists them."
+    return f"{reply.graph_tests} tests reach it within {reply.graph_test_depth} uses: {action} lists them."
 
 
 def _tests(reply: EditContextReply) -> str:
-    named = [f"named after the file: {', '.join(reply.test_files)}"] if reply.test_files else []
+    named = [f"tests named after the file: {', '.join(reply.test_files)}"] if reply.test_files else []
+    if not reply.symbol:
+        return "\n".join(named)
     more = list(filter(None, [_more_tests(reply)]))
     if not reply.tests:
-        none = ["tests: none known to use it or its callers", *more] if reply.symbol else []
-        return "\n".join([*none, *named])
+        return "\n".join([f"tests: none uses it or its callers. {' '.join(more)}".rstrip(), *named])
     known, perhaps = (reply.test_counts.get(status, 0) for status in EdgeStatus)
-    head = f"tests within {reply.test_depth} uses ({known} reach it, {perhaps} by name only (?)):"
+    unsure = f", {perhaps} by name only (?)" if perhaps else ""
     left_out = known + perhaps - len(reply.tests)
     cut = [f"  … and {left_out} more"] if left_out else []
-    return "\n".join([head, *map(_test_line, reply.tests), *cut, *more, *named])
+    head = f"tests that use it or its callers ({known}{unsure}):"
+    return "\n".join([head, *_test_lines(reply.tests), *cut, *more, *named])
 
 
-def _test_line(test: ReachingTest) -> str:
-    mark = "?" if test.status is EdgeStatus.CANDIDATE else " "
-    via = f" through {test.via}" if test.via else ""
-    return f"{mark} {test.file_path}:{test.line} {test.symbol}{via}"
+def _test_lines(tests: Sequence[ReachingTest]) -> Iterator[str]:
+    """Returns a line per file, with its tests."""
+    by_file: dict[str, list[str]] = {}
+    for test in tests:
+        mark = "? " if test.status is EdgeStatus.CANDIDATE else ""
+        via = f" through {test.via}" if test.via else ""
+        by_file.setdefault(test.file_path, []).append(f"{mark}{test.symbol}:{test.line}{via}")
+    yield from (f"  {path}: {'; '.join(found)}" for path, found in by_file.items())
 
 
 def _siblings(reply: EditContextReply) -> str:
