@@ -239,6 +239,20 @@ async def test_a_note_names_the_last_line_of_a_shorter_file(search, tenant) -> N
     assert whole.note == ""
 
 
+async def test_a_line_is_read_with_its_symbol(search, tenant) -> None:
+    asked = ReadFileRequest(tenant=tenant, repo=TRACKER, path="parcels/depot.py", start_line=6, around=True)
+    reply = await search.files.read_file(asked)
+    assert reply.enclosing is not None
+    assert reply.enclosing.name == "Depot.weigh"
+    assert (reply.start_line, reply.end_line) == (reply.enclosing.start_line, reply.enclosing.end_line)
+    top = await search.files.read_file(asked.model_copy(update={"start_line": 1}))
+    assert (top.start_line, top.end_line, top.note) == (1, 6, "")
+    plain = await search.files.read_file(asked.model_copy(update={"around": False}))
+    assert (plain.start_line, plain.enclosing) == (6, reply.enclosing)
+    with pytest.raises(PrismError, match="has 6 lines"):
+        await search.files.read_file(asked.model_copy(update={"start_line": 7}))
+
+
 async def test_an_ambiguous_name_shows_the_first_and_lists_the_others(prepare) -> None:
     reply = await prepare(symbol="weigh")
     assert reply.total_others == 3

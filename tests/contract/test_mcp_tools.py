@@ -10,7 +10,7 @@ from mcp import MCPError
 pytest_plugins = ["gateway_stack"]
 
 CODE = [
-    "search_code", "grep_code", "read_file", "list_files", "get_file_outline", "get_symbol_definition", "find_references", "prepare_to_edit",
+    "search_code", "grep_code", "list_files", "get_file_outline", "get_symbol_definition", "find_references", "read_file", "prepare_to_edit",
     "get_call_hierarchy", "get_type_hierarchy", "find_path", "impact_of_change", "check_exists",
 ]  # fmt: skip
 GRAPH = [
@@ -244,6 +244,41 @@ async def test_nothing_found_comes_with_diagnostics(stack) -> None:
     assert result.structured_content["results"] == []
     assert result.structured_content["diagnostics"] == {"files_in_scope": 3}
     assert "Nothing found" in result.content[0].text
+
+
+async def test_a_place_may_be_a_symbol(stack) -> None:
+    async with stack.mcp() as client:
+        places = ["main", "src/app.py:main", "mian", "src/app.py:7"]
+        result = await client.call_tool("read_file", {"places": places})
+        asked = stack.fake.last()
+        await client.call_tool("read_file", {"path": "src/app.py:7"})
+        assert stack.fake.last() == asked
+    assert (asked.start_line, asked.end_line, asked.around) == (7, 7, True)
+    first, second, missing, line = result.structured_content["files"]
+    assert first == second
+    assert (first["file_path"], first["content"], first["about"]) == (
+        "src/app.py",
+        "def main():\n    run()\n",
+        "main",
+    )
+    assert (missing["place"], missing["error"]["code"]) == ("mian", "symbol_not_found")
+    assert line["start_line"] == 7
+
+
+async def test_bodies_of_several_symbols_come_in_one_answer(stack) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool("get_function_body", {"symbols": ["main", "mian"]})
+        lines = await client.call_tool("get_function_body", {"symbol": "main", "matching": "r.n"})
+        wrong = await client.call_tool("get_function_body", {"symbol": "main", "matching": "(run"})
+        missing = await client.call_tool("get_function_body", {"symbol": "mian", "matching": "x"})
+    assert [file.get("about") for file in result.structured_content["files"]] == ["main", None]
+    assert "mian: symbol_not_found: " in result.content[0].text
+    assert "Near: main." in result.content[0].text
+    assert len(lines.structured_content["files"][0]["lines"]) == 2
+    assert [answer.structured_content["error"]["code"] for answer in (wrong, missing)] == [
+        "invalid_regex",
+        "symbol_not_found",
+    ]
 
 
 async def test_read_file_reads_several_places(stack) -> None:

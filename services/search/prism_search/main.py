@@ -159,7 +159,7 @@ async def build(
             enclosing=enclosing,
             settings=settings,
         ),
-        files=FileHandlers(reader, repositories, Commits(bus)),
+        files=FileHandlers(reader, repositories, Commits(bus), enclosing),
         lines=LinesHandler(repositories, listing, texts),
         symbols=SymbolHandlers(reader, repositories, definitions),
         references=ReferencesHandler(repositories, references),

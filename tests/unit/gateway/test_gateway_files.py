@@ -4,9 +4,12 @@ import pytest
 from gateway_receipts import RECEIPT
 
 from prism_contracts.code import FileFlags, SkipReason
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.files import FileEntry, ListFilesReply, ReadFileReply
 from prism_gateway.mcp.answers import files
-from prism_gateway.mcp.tools.code import parse_place
+from prism_gateway.mcp.answers.files import ShownPlace
+from prism_gateway.mcp.tools.read import AskedPlace, parse_place
 
 
 def test_lines_of_a_file_are_numbered_for_readers_only() -> None:
@@ -48,13 +51,91 @@ def test_files_show_marks_and_reasons() -> None:
 @pytest.mark.parametrize(
     ("place", "expected"),
     [
-        ("a.py", ("a.py", 1, 0)),
-        ("a.py:7", ("a.py", 7, 7)),
-        ("a.py:10-40", ("a.py", 10, 40)),
-        ("odd:name.py", ("odd:name.py", 1, 0)),
-        ("a.py:x-3", ("a.py:x-3", 1, 0)),
-        ("a.py:0-3", ("a.py", 1, 3)),
+        ("a.py", AskedPlace("a.py")),
+        ("a.py:7", AskedPlace("a.py", 7, 7)),
+        ("a.py:10-40", AskedPlace("a.py", 10, 40)),
+        ("odd:name.py", AskedPlace("odd:name.py")),
+        ("a.py:x-3", AskedPlace("a.py:x-3")),
+        ("a.py:0-3", AskedPlace("a.py", 1, 3)),
+        ("Session.get", AskedPlace("Session.get")),
+        ("Session::get", AskedPlace("Session::get")),
+        ("src/a.py:Session.get", AskedPlace("src/a.py", symbol="Session.get")),
+        ("a.cpp:Session::get", AskedPlace("a.cpp", symbol="Session::get")),
     ],
 )
-def test_a_place_is_a_path_with_lines(place, expected) -> None:
+def test_a_place_is_a_path_with_lines_or_a_symbol(place, expected) -> None:
     assert parse_place(place) == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "is_name"),
+    [
+        ("get", True),
+        ("Session.get", True),
+        ("Makefile", True),
+        ("setup.py", False),
+        ("src/a.py", False),
+        ("a.py:7", False),
+    ],
+)
+def test_a_name_may_be_a_symbol_or_a_file(place, is_name) -> None:
+    assert parse_place(place).is_name is is_name
+
+
+GET = EnclosingSymbol(name="Session.get", kind="method", start_line=8, end_line=11)
+
+
+def read_reply(start: int, end: int, **others: object) -> ReadFileReply:
+    content = "".join(f"line {number}\n" for number in range(start, end + 1))
+    known = {"repo": "acme/app", "file_path": "a.py", "line_count": 90, "language": "python", "blob": "b"}
+    return ReadFileReply.model_validate(
+        {**known, "start_line": start, "end_line": end, "content": content, "receipt": RECEIPT, **others}
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "enclosing", "expected"),
+    [
+        (9, GET, "a.py:9-11 of 90 lines in Session.get (8-11)\n"),
+        (8, GET, "a.py:8-11 of 90 lines Session.get\n"),
+        (9, EnclosingSymbol(name=""), "a.py:9-11 of 90 lines\n"),
+        (9, None, "a.py:9-11 of 90 lines\n"),
+    ],
+)
+def test_lines_name_the_symbol_that_they_are_in(start, enclosing, expected) -> None:
+    reply = read_reply(start, 11, enclosing=enclosing)
+    assert files.read_file(reply, 1_000).text.startswith(expected)
+    shown = files.excerpts([files.excerpt(reply, "a")], ["a"], RECEIPT, 1_000)
+    assert shown.text.startswith(expected.replace(" of 90 lines", ""))
+
+
+def test_a_short_place_leaves_its_share_to_a_long_one() -> None:
+    found = [files.excerpt(read_reply(1, 60), "a"), files.excerpt(read_reply(80, 81), "b")]
+    answer = files.excerpts(found, ["a", "b"], RECEIPT, 140)
+    first, second = answer.structured["files"]
+    assert (second["start_line"], second["end_line"]) == (80, 81)
+    assert 40 < first["end_line"] < 60
+    rest = f"a.py:{first['end_line'] + 1}-60"
+    assert answer.text.endswith(f'next: read_file(places=["{rest}"]), or raise max_tokens.')
+    assert answer.structured["next_actions"][0] in answer.text
+
+
+def test_a_failed_place_is_shown_with_similar_names() -> None:
+    error = PrismError(
+        ErrorCode.SYMBOL_NOT_FOUND, "There is no get.", "Try again.", suggestions=["got a.py:1-2"]
+    )
+    answer = files.excerpts([error], ["get"], None, 1_000)
+    assert answer.text == "get: symbol_not_found: There is no get. Near: got a.py:1-2."
+
+
+def test_matching_lines_are_shown_with_a_frame_and_the_first_line() -> None:
+    content = "".join(f"line {number}\n" for number in range(10, 40))
+    one = ShownPlace("get", "acme/app", "a.py", 10, content, "get", end_line=39)
+    found = files.with_matching_lines(one, lambda line: line in {"line 20", "line 38"})
+    answer = files.excerpts([found], ["get"], RECEIPT, 1_000)
+    assert answer.structured["files"][0]["lines"] == [10, *range(18, 23), *range(36, 40)]
+    assert answer.text.startswith("a.py:10-39 get\n10\tline 10\n…\n18\tline 18\n")
+    assert "22\tline 22\n…\n36\tline 36\n" in answer.text
+    assert "more lines" not in answer.text
+    nothing = files.with_matching_lines(one, lambda line: None)
+    assert "10\tline 10\nnote: no line matches" in files.excerpts([nothing], ["get"], RECEIPT, 1_000).text

@@ -6,7 +6,8 @@ import pytest
 from pydantic import BaseModel
 
 from prism_gateway.mcp.spelling import NAMES, OPPOSITES, VALUES, read_arguments
-from prism_gateway.mcp.tools.code import FindReferences, GetSymbolDefinition, GrepCode, ReadFile, SearchCode
+from prism_gateway.mcp.tools.code import FindReferences, GetSymbolDefinition, GrepCode, SearchCode
+from prism_gateway.mcp.tools.read import ReadFile
 from prism_gateway.mcp.tools.walk import FindPath, GetCallHierarchy, ImpactOfChange
 from prism_gateway.mcp.toolsets import TOOLS
 

@@ -11,7 +11,7 @@ from prism_contracts.code import (
     Symbol,
 )
 from prism_contracts.registry import Rpc
-from prism_contracts.rpc.common import SNAPSHOT_FILES_MAX, Receipt, ScopedRequest
+from prism_contracts.rpc.common import SNAPSHOT_FILES_MAX, EnclosingSymbol, Receipt, ScopedRequest
 from prism_contracts.types import (
     Count,
     Cursor,
@@ -34,11 +34,15 @@ RANGES_MAX = 2_000
 
 
 class ReadFileRequest(ScopedRequest):
-    """Returns lines of a file. `end_line` 0 means to the end."""
+    """Returns lines of a file. `end_line` 0 means to the end.
+
+    With `around`, `start_line` is a line to show with what is around it: its symbol, or some lines.
+    """
 
     path: FilePath
     start_line: Line = 1
     end_line: LineOrNone = 0
+    around: bool = False
 
 
 class ReadFileReply(Message):
@@ -54,6 +58,8 @@ class ReadFileReply(Message):
     blob: str
     truncated: bool = False
     note: str = ""  # which of the requested lines the file does not have
+    # The symbol around the first line; None if the symbols of the file are unknown.
+    enclosing: EnclosingSymbol | None = None
     receipt: Receipt
 
 

@@ -20,6 +20,7 @@ from prism_gateway.mcp.tools import (
     existing,
     function_body,
     maps,
+    read,
     repo_context,
     walk,
 )
@@ -29,7 +30,7 @@ ALL = "all"
 PARAMETER = "toolsets"
 HEADER = "x-prism-toolsets"
 
-_MODULES = (code, edit, function_body, walk, maps, existing, docs, repo_context, conventions, admin)
+_MODULES = (code, read, edit, function_body, walk, maps, existing, docs, repo_context, conventions, admin)
 TOOLS: tuple[AnyTool, ...] = tuple(
     tool for toolset in Toolset for module in _MODULES for tool in module.TOOLS if tool.toolset is toolset
 )

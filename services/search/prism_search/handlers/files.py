@@ -12,7 +12,7 @@ from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts.code import FileFlags, FileStatus, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Repository
-from prism_contracts.rpc.common import Receipt, ReceiptRequest
+from prism_contracts.rpc.common import EnclosingSymbol, Receipt, ReceiptRequest
 from prism_contracts.rpc.files import (
     READ_LINES_MAX,
     FileEntry,
@@ -30,8 +30,14 @@ from prism_search.adapters.commits import Commits
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.indexed_file import cleaned, indexed_file
 from prism_search.adapters.texts import read_text
+from prism_search.core.lines import lines_of
+from prism_search.operations.enclosing import EnclosingSymbols, IndexedLine
 from prism_store.globs import compile_glob, literal_prefix
 from prism_store.reader import Reader, StoredPoint, has, starts_with, with_status
+
+# A symbol of at most so many lines is shown whole around a line; else the lines before and after.
+SYMBOL_LINES_MAX = 80
+LINES_AROUND = 10
 
 ENTRY_FIELDS = ("path", "blob", "language", "size", "lines", "flags", "status", "reason")
 
@@ -41,10 +47,17 @@ File = TypeVar("File")
 class FileHandlers:
     """Answers `read_file`, `list_files`, `outline` and `receipt`."""
 
-    def __init__(self, reader: Reader, repositories: RepositoryCatalog, commits: Commits) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        repositories: RepositoryCatalog,
+        commits: Commits,
+        enclosing: EnclosingSymbols,
+    ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._commits = commits
+        self._enclosing = enclosing
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
         """Returns lines of a file, exactly as indexed."""
@@ -55,9 +68,11 @@ class FileHandlers:
         point, text = await read_text(
             self._reader, target.scope, await indexed_file(self._reader, target, request.path)
         )
-        lines = _lines(request, text)
+        line = IndexedLine.of(point, request.start_line)
+        symbol = (await self._enclosing.find(target, [line])).get(line)
         return ReadFileReply(
-            **lines._asdict(),
+            **_lines(_with_range(request, symbol, text), text)._asdict(),
+            enclosing=symbol,
             repo=target.repositories[0].name,
             file_path=point.text("path"),
             language=point.text("language"),
@@ -68,7 +83,7 @@ class FileHandlers:
     async def _read_at_commit(self, request: ReadFileRequest, repository: Repository) -> ReadFileReply:
         file = await self._commits.file(repository, request.ref, cleaned(request.path))
         return ReadFileReply(
-            **_lines(request, file.text)._asdict(),
+            **_lines(_with_range(request, None, file.text), file.text)._asdict(),
             repo=repository.name,
             file_path=cleaned(request.path),
             language="",
@@ -139,6 +154,18 @@ class _Lines(NamedTuple):
     content: str
     truncated: bool
     note: str
+
+
+def _with_range(request: ReadFileRequest, symbol: EnclosingSymbol | None, text: str) -> ReadFileRequest:
+    """Returns the request with the lines to show around its line, if it asks for these."""
+    line, lines = request.start_line, len(lines_of(text))
+    if not request.around or line > lines:
+        return request
+    if symbol and symbol.name and symbol.end_line - symbol.start_line < SYMBOL_LINES_MAX:
+        first, last = symbol.start_line, symbol.end_line
+    else:
+        first, last = max(1, line - LINES_AROUND), min(lines, line + LINES_AROUND)
+    return request.model_copy(update={"start_line": first, "end_line": last})
 
 
 def _lines(request: ReadFileRequest, text: str) -> _Lines:

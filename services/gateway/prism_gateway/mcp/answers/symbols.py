@@ -143,7 +143,10 @@ def function_body(
     best: Definition, others: Sequence[Definition], receipt: Receipt, max_tokens: int
 ) -> Answer:
     """Returns the full source of one symbol, and other definitions of its name."""
-    body, missing = cut(best.body, chars(max_tokens))
+    body, cut_lines = cut(best.body, chars(max_tokens))
+    # The service cuts very long bodies.
+    last = best.symbol.start_line + best.body.rstrip("\n").count("\n")
+    missing = cut_lines + max(0, best.symbol.end_line - last)
     structured = _definition(best, len(best.body) + len(best.symbol.docstring)) | {"body": body}
     structured["others"] = [
         {"repo": other.repo, "file_path": other.file_path, "start_line": other.symbol.start_line}
@@ -156,7 +159,7 @@ def function_body(
         "",
         receipt_line(receipt),
     ]
-    if body != best.body:
+    if missing or body != best.body:
         action = (
             f"{missing} lines left out: raise max_tokens, or "
             f"read_file(file_path={best.file_path!r}, start_line={best.symbol.end_line - missing + 1})."

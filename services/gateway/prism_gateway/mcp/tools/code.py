@@ -9,14 +9,11 @@ from pydantic import Field, model_validator
 
 from prism_contracts import types
 from prism_contracts.code import EdgeKind, SymbolKind
-from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.files import (
     LIST_FILES,
     LIST_LIMIT_MAX,
     OUTLINE,
-    READ_FILE,
     ListFilesRequest,
-    ReadFileReply,
 )
 from prism_contracts.rpc.search import (
     CONTEXT_LINES_MAX,
@@ -49,7 +46,6 @@ from prism_gateway.mcp.arguments import (
     OneOf,
 )
 from prism_gateway.mcp.schema import (
-    ARRAY,
     BOOLEAN,
     INTEGER,
     OBJECT,
@@ -67,9 +63,6 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for
 from prism_gateway.search import search
 
 FILES_DEFAULT = 200
-PLACES_MAX = 20
-# Errors about one of several places. The others are still shown.
-ABOUT_A_PLACE = {ErrorCode.FILE_NOT_FOUND, ErrorCode.INVALID_ARGUMENT, ErrorCode.INVALID_PATH}
 
 Kind = Annotated[types.Word, OneOf(SymbolKind), Field(description="function, class, method, …")]
 EdgeName = Annotated[types.Word, OneOf(EdgeKind)]
@@ -109,20 +102,6 @@ class GrepCode(BudgetedArguments):
     limit: Annotated[int, Field(ge=1, le=GREP_LIMIT_MAX)] = 100
     cursor: types.Cursor = ""
     max_tokens: MaxTokens = READ_TOKENS
-
-
-class ReadFile(BudgetedArguments):
-    file_path: FilePath = ""
-    start_line: types.Line = 1
-    end_line: Annotated[types.LineOrNone, Field(description="0: end of file")] = 0
-    places: Annotated[list[types.Place], Field(max_length=PLACES_MAX, description="a.py:10-40, b.py:7")] = []
-    max_tokens: MaxTokens = READ_TOKENS
-
-    @model_validator(mode="after")
-    def _one_way_of_asking(self) -> "ReadFile":
-        if bool(self.file_path) == bool(self.places):
-            raise ValueError("give either file_path or places")
-        return self
 
 
 class ListFiles(BudgetedArguments):
@@ -181,33 +160,6 @@ async def grep_code(call: Call, arguments: GrepCode) -> Answer:
         lambda reply: matches.fit_matches(reply, arguments.max_tokens).kept,
     )
     return matches.grep(reply, arguments.max_tokens, cut_off=cut_off)
-
-
-async def read_file(call: Call, arguments: ReadFile) -> Answer:
-    if not arguments.places:
-        return files.read_file(await call.ask(READ_FILE, arguments), arguments.max_tokens)
-    found = [await _read_place(call, arguments, place) for place in arguments.places]
-    return files.read_places(found, arguments.places, arguments.max_tokens)
-
-
-async def _read_place(call: Call, arguments: ReadFile, place: str) -> ReadFileReply | PrismError:
-    path, start, end = parse_place(place)
-    try:
-        return await call.ask(READ_FILE, arguments, path=path, start_line=start, end_line=end)
-    except PrismError as error:
-        if error.code in ABOUT_A_PLACE:
-            return error
-        raise
-
-
-def parse_place(place: str) -> tuple[str, int, int]:
-    """Returns path, first and last line of `path`, `path:7` or `path:10-40`; 0 is the end of the file."""
-    path, _, lines = place.rpartition(":")
-    first, dash, last = lines.partition("-")
-    if not path or not first.isdecimal() or (dash and not last.isdecimal()):
-        return place, 1, 0
-    start = max(1, min(int(first), types.LINE_MAX))
-    return path, start, min(int(last), types.LINE_MAX) if dash else start
 
 
 async def list_files(call: Call, arguments: ListFiles) -> Answer:
@@ -281,16 +233,6 @@ TOOLS: tuple[AnyTool, ...] = (
             **RECEIPT,
         ),
         grep_code,
-    ),
-    Tool(
-        "read_file",
-        Toolset.CODE,
-        "Lines of a file, or of several places in one call.",
-        ReadFile,
-        record(
-            **PLACE, line_count=INTEGER, content=STRING, language=STRING, files=ARRAY, **TRUNCATED, **RECEIPT
-        ),
-        read_file,
     ),
     Tool(
         "list_files",
