@@ -1,5 +1,7 @@
 """Jobs, repositories and coverage."""
 
+from datetime import timedelta
+
 import pytest
 from gateway_receipts import RECEIPT
 
@@ -39,7 +41,12 @@ def test_a_job_shows_counts_and_hides_internals(state, settled, count) -> None:
     assert (shown["settled"], shown["expected"], shown["repo"]) == (count, 9, "acme/app")
     assert len(shown["problems"]) == indexing.JOB_PROBLEMS_MAX
     assert "tenant" not in shown
+    assert (shown["repository_id"], "duration_seconds" in shown) == ("r", False)
     assert answer.text.endswith("clone_failed: no route")
+    ended = job.model_copy(update={"finished_at": job.created_at + timedelta(seconds=2.5), "error": None})
+    answer = indexing.job(ended)
+    assert answer.structured["job"]["duration_seconds"] == 2.5
+    assert answer.text.endswith(" in 2.5 s")
 
 
 def test_an_empty_list_explains_how_to_index() -> None:

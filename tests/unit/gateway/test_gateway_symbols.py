@@ -1,5 +1,6 @@
 """Outlines, definitions and bodies within a budget."""
 
+import pytest
 from gateway_receipts import RECEIPT
 
 from prism_contracts.code import Symbol, SymbolKind
@@ -44,8 +45,59 @@ def test_an_outline_nests_and_drops_docstrings_first() -> None:
     answer = symbols.outline(reply, 100)
     assert [entry["name"] for entry in answer.structured["symbols"]] == ["Session", "get"]
     assert len(answer.structured["symbols"][0]["docstring"]) < 400
-    assert "\n  1-9 method get: def get()" in answer.text
+    assert "\n1-9 def Session()\n  1-9 def get()\n" in answer.text
     assert "truncated" not in answer.structured
+
+
+@pytest.mark.parametrize(
+    ("kind", "signature", "expected"),
+    [
+        (SymbolKind.METHOD, "def get(\n    self,\n)", "def get( self, )"),
+        (SymbolKind.CLASS, "class get:", "class get:"),
+        (SymbolKind.FIELD, "get: int", "field get: int"),
+        (SymbolKind.FIELD, "", "field get"),
+        (SymbolKind.CONSTRUCTOR, "def __init__()", "constructor get def __init__()"),
+    ],
+)
+def test_an_outline_says_kind_and_name_once(kind, signature, expected) -> None:
+    one = symbol("get", kind).model_copy(update={"signature": signature})
+    reply = OutlineReply(
+        repo="acme/app", file_path="a.py", language="python", line_count=9, symbols=(one,), parse="ok", receipt=RECEIPT
+    )  # fmt: skip
+    assert f"\n1-9 {expected}\n" in symbols.outline(reply, 1_000).text
+
+
+def of_kind(kind: SymbolKind, line: int) -> Definition:
+    one = symbol("Kiln", kind).model_copy(update={"start_line": line, "end_line": line + 2})
+    return definition("Kiln").model_copy(update={"symbol": one})
+
+
+def test_fields_and_constructors_of_a_name_are_one_line() -> None:
+    found = (
+        of_kind(SymbolKind.CLASS, 1), of_kind(SymbolKind.CONSTRUCTOR, 2), of_kind(SymbolKind.CONSTRUCTOR, 3),
+        *(of_kind(SymbolKind.FIELD, line) for line in range(5, 9)),
+    )  # fmt: skip
+    text = definitions_text(SymbolAnswer(symbol="Kiln", definitions=found, total=7))
+    assert text.count("def Kiln()") == 1
+    also = (
+        "also: 2 constructors (Kiln.py:2-4, Kiln.py:3-5), 4 fields (Kiln.py:5-7, Kiln.py:6-8, Kiln.py:7-9, …)"
+    )
+    assert f"\n{also}\n" in text
+
+
+def test_fields_are_shown_if_there_is_nothing_else() -> None:
+    found = (of_kind(SymbolKind.FIELD, 5), of_kind(SymbolKind.CONSTRUCTOR, 9))
+    text = definitions_text(SymbolAnswer(symbol="Kiln", definitions=found[:1], total=1))
+    assert "Kiln.py:5-7 field Kiln" in text
+    text = definitions_text(SymbolAnswer(symbol="Kiln", definitions=found, total=2))
+    assert "Kiln.py:9-11 constructor Kiln" in text
+    assert "also: 1 field (Kiln.py:5-7)" in text
+
+
+def test_a_doc_comment_is_shown_up_to_its_first_paragraph() -> None:
+    one = definition("a").model_copy(update={"symbol": symbol("a", docstring="Fires.\n\nLong.")})
+    text = definitions_text(SymbolAnswer(symbol="a", definitions=(one,), total=1))
+    assert "Fires.\n\nindex" in text
 
 
 def test_a_batch_of_definitions_keeps_an_answer_for_each_symbol() -> None:

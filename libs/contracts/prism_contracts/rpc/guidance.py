@@ -233,9 +233,10 @@ class ContextSection(StrEnum):
 
 
 class RepoContextRequest(ScopedRequest):
-    """Quotes the documents of a repository, of one section or all."""
+    """Quotes the documents of a repository, of some sections or all."""
 
     section: ContextSection | None = None
+    sections: Annotated[tuple[ContextSection, ...], Field(max_length=len(ContextSection))] = ()  # and these
 
 
 class ContextDocument(Document):

@@ -23,7 +23,8 @@ class RepoContextHandler:
         target = await self._repositories.target(request, single=True)
         points = {point.text("path"): point for point in (await self._listing.files(target)).points}
         chosen = choose((path, point.text("language")) for path, point in points.items())
-        wanted = [request.section] if request.section else list(ContextSection)
+        asked = [*([request.section] if request.section else []), *request.sections]
+        wanted = list(dict.fromkeys(asked)) or list(ContextSection)
         if wanted == [ContextSection.VISION] and not chosen[ContextSection.VISION]:
             chosen[ContextSection.VISION] = [
                 path for path in chosen[ContextSection.README] if "/" not in path

@@ -1,5 +1,6 @@
 """Conventions by language, and the written rules of a repository."""
 
+import re
 from itertools import groupby
 
 from prism_contracts.rpc.guidance import Convention, ConventionsReply
@@ -11,6 +12,39 @@ from prism_gateway.mcp.tool import Answer, Json
 EXAMPLE_CHARS = 60
 # The cost of a convention without its statement and examples, in characters.
 CONVENTION_CHARS = 100
+STOP_WORDS = frozenset(
+    {
+        "a",
+        "and",
+        "are",
+        "code",
+        "convention",
+        "do",
+        "does",
+        "for",
+        "how",
+        "i",
+        "in",
+        "is",
+        "of",
+        "or",
+        "the",
+        "to",
+        "we",
+        "what",
+        "which",
+    }
+)
+
+
+def about(reply: ConventionsReply, query: str) -> ConventionsReply:
+    """Returns the conventions and rules that contain a word of the query; all without one that any contains."""
+    words = {stem for word in re.findall(r"\w+", query.lower()) if (stem := _stem(word)) not in STOP_WORDS}
+    found = tuple(one for one in reply.conventions if words & _words(f"{one.topic} {one.statement}"))
+    rules = tuple(one for one in reply.rules if words & _words(" ".join([one.content, *one.headings])))
+    if not words or not (found or rules):
+        return reply
+    return reply.model_copy(update={"conventions": found, "rules": rules})
 
 
 def answer(reply: ConventionsReply, max_tokens: int) -> Answer:
@@ -42,6 +76,15 @@ def answer(reply: ConventionsReply, max_tokens: int) -> Answer:
     return Answer(
         structured, "\n\n".join(filter(None, [head, *blocks, quotes.rules_block(rules), "\n".join(foot)]))
     )
+
+
+def _words(text: str) -> set[str]:
+    return {_stem(word) for word in re.findall(r"[a-z]+", text.lower())}
+
+
+def _stem(word: str) -> str:
+    """Returns a word without its ending: names, naming and name are one."""
+    return re.sub(r"(?<=\w{3})(?:ing|ed|es|e|s)$", "", word)
 
 
 def _size(convention: Convention) -> int:

@@ -60,6 +60,9 @@ def _job(job: Job) -> Json:
     hidden = {"tenant", "repo", "settled", "problems", "lane"}
     shown = job.model_dump(mode="json", exclude=hidden, exclude_none=True)
     shown["repo"] = shown.pop("repo_name")
+    shown["repository_id"] = job.repo
+    if job.finished_at:
+        shown["duration_seconds"] = round((job.finished_at - job.created_at).total_seconds(), 3)
     shown["settled"] = _settled(job)
     shown["problems"] = [problem.model_dump(mode="json") for problem in job.problems[:JOB_PROBLEMS_MAX]]
     return shown
@@ -71,6 +74,8 @@ def _job_line(job: Job) -> str:
         f"{job.job} {job.repo_name} {job.state.value}: {_settled(job)} of {job.expected} files settled "
         f"({counts.indexed} indexed, {counts.unchanged} unchanged, {counts.skipped} skipped, {counts.failed} failed)"
     )
+    if job.finished_at:
+        line += f" in {(job.finished_at - job.created_at).total_seconds():.1f} s"
     return f"{line}; {job.error.code.value}: {job.error.message}" if job.error else line
 
 

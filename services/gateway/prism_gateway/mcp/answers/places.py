@@ -37,7 +37,9 @@ def file_label(path: str, repo: str = "") -> str:
 
 def several(count: int, what: str) -> str:
     """Returns `1 match`, `2 matches`."""
-    ending = "es" if what.endswith("ch") else "s"
+    ending = "es" if what.endswith(("ch", "ss")) else "s"
+    if what.endswith("y") and count != 1 and what[-2:-1] not in "aeiou":
+        return f"{count:,} {what[:-1]}ies"
     return f"{count:,} {what}{'' if count == 1 else ending}"
 
 

@@ -1,19 +1,22 @@
 """Symbols: outlines of files, definitions, bodies."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from prism_contracts.code import Symbol
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import OutlineReply
 from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer
 from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.files import numbered
+from prism_gateway.mcp.answers.places import several
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
 
 # The cost of a symbol without its text, in characters: braces, field names, numbers.
 SYMBOL_CHARS = 60
+# Places of a kind that a line with other definitions lists.
+REST_SHOWN_MAX = 3
 
 
 def outline(reply: OutlineReply, max_tokens: int) -> Answer:
@@ -48,9 +51,18 @@ def outline(reply: OutlineReply, max_tokens: int) -> Answer:
 
 
 def _outline_line(symbol: Symbol, symbols: Sequence[Symbol]) -> str:
-    title = symbol.signature or f"{symbol.kind.value} {symbol.name}"
+    title = _title(symbol)
     indent = "  " * _depth(symbol, symbols)
-    return f"{indent}{symbol.start_line}-{symbol.end_line} {symbol.kind.value} {symbol.name}: {title}"
+    return f"{indent}{symbol.start_line}-{symbol.end_line} {title}"
+
+
+def _title(symbol: Symbol) -> str:
+    """Returns the signature, with the kind and name that it does not show."""
+    signature = " ".join(symbol.signature.split())
+    if symbol.name not in signature:
+        return " ".join(filter(None, (symbol.kind.value, symbol.name, signature)))
+    says_kind = symbol.kind in CALLABLE_KINDS | TYPE_KINDS
+    return signature if says_kind else f"{symbol.kind.value} {signature}"
 
 
 def _depth(symbol: Symbol, symbols: Sequence[Symbol]) -> int:
@@ -80,12 +92,12 @@ def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
     answers: list[Json] = []
     blocks: list[str] = []
     for answer in reply.answers:
-        shown = [_definition(definition, fits.text_chars_max) for definition in answer.definitions[:room]]
+        kept = answer.definitions[:room]
+        shown = [_definition(definition, fits.text_chars_max) for definition in kept]
         room -= len(shown)
         answers.append(_symbol_answer(answer, shown))
-        blocks += [_definition_block(definition) for definition in shown] or [_miss_line(answer)]
-        if answer.matched and shown:
-            blocks[-len(shown)] = f"{_matched_line(answer)}\n{blocks[-len(shown)]}"
+        block = "\n\n".join(_definition_blocks(kept, shown)) or _miss_line(answer)
+        blocks.append(f"{_matched_line(answer)}\n{block}" if answer.matched and shown else block)
         if 0 < len(shown) < answer.total:
             blocks.append(f"{answer.symbol}: {answer.total - len(shown)} more definitions.")
     structured: Json = {"answers": answers, "receipt": receipt_json(reply.receipt)}
@@ -100,6 +112,37 @@ def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
         }
         foot += f"\nnext: {structured['next_actions'][0]}"
     return Answer(structured, "\n\n".join([*blocks, foot]))
+
+
+def _definition_blocks(kept: Sequence[Definition], shown: Sequence[Json]) -> Iterator[str]:
+    """Yields the types and functions of a name, then a line with the rest; without any, all of them."""
+    types = {one.symbol.name for one in kept if one.symbol.kind in TYPE_KINDS}
+    chief = [_is_chief(one.symbol, types) for one in kept]
+    if not any(chief):
+        chief = [True] * len(kept)
+    rest = [one for one, is_chief in zip(kept, chief, strict=True) if not is_chief]
+    blocks = [_definition_block(one) for one, is_chief in zip(shown, chief, strict=True) if is_chief]
+    if rest:
+        blocks[-1] += f"\nalso: {', '.join(_rest_of(rest))}"
+    yield from blocks
+
+
+def _is_chief(symbol: Symbol, types: Collection[str]) -> bool:
+    """Whether a symbol is a type or a function, and no constructor of one of the types."""
+    if symbol.kind is SymbolKind.CONSTRUCTOR and symbol.name in types:
+        return False
+    return symbol.kind in TYPE_KINDS | CALLABLE_KINDS
+
+
+def _rest_of(rest: Sequence[Definition]) -> Iterator[str]:
+    """Yields `2 constructors (a.java:10-12, a.java:14-19)`, kind by kind."""
+    by_kind: dict[str, list[str]] = {}
+    for one in rest:
+        lines = f"{one.symbol.start_line}-{one.symbol.end_line}"
+        by_kind.setdefault(one.symbol.kind.value, []).append(f"{one.file_path}:{lines}")
+    for kind, places in by_kind.items():
+        more = ", …" if len(places) > REST_SHOWN_MAX else ""
+        yield f"{several(len(places), kind)} ({', '.join(places[:REST_SHOWN_MAX])}{more})"
 
 
 def _symbol_answer(answer: SymbolAnswer, shown: list[Json]) -> Json:
@@ -199,7 +242,8 @@ def _definition_block(shown: Json) -> str:
     lines = [_definition_head(shown)]
     if "body" in shown:
         return "\n".join([*lines, shown["body"]])
-    return "\n".join([*lines, *(text for text in (shown["signature"], shown["docstring"]) if text)])
+    doc = shown["docstring"].strip().split("\n\n")[0]
+    return "\n".join([*lines, *(text for text in (shown["signature"], doc) if text)])
 
 
 def _definition_head(shown: Json) -> str:

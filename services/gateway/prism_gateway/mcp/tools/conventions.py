@@ -1,6 +1,11 @@
 """The tool get_codebase_conventions: the coding conventions of a repository, and its written rules."""
 
-from prism_contracts.rpc.guidance import CONVENTIONS
+from typing import Annotated
+
+from pydantic import Field
+
+from prism_contracts import types
+from prism_contracts.rpc.guidance import CONVENTIONS, ConventionsRequest
 from prism_gateway.mcp.answers import conventions
 from prism_gateway.mcp.arguments import BudgetedArguments, Language
 from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
@@ -9,11 +14,13 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
 class GetCodebaseConventions(BudgetedArguments):
     language: Language = ""
+    query: Annotated[types.Query, Field(description="words of the topics wanted")] = ""
 
 
 async def get_codebase_conventions(call: Call, arguments: GetCodebaseConventions) -> Answer:
-    reply = await call.ask(CONVENTIONS, arguments)
-    return conventions.answer(reply, arguments.max_tokens)
+    request = call.request(ConventionsRequest, arguments)
+    reply = await call.backend.ask(CONVENTIONS, request)
+    return conventions.answer(conventions.about(reply, arguments.query), arguments.max_tokens)
 
 
 TOOLS: tuple[AnyTool, ...] = (

@@ -14,8 +14,12 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 Section = Annotated[types.Word, OneOf(ContextSection), Field(description=", ".join(ContextSection))]
 
 
+SectionName = Annotated[types.Word, OneOf(ContextSection)]
+
+
 class GetRepoContext(BudgetedArguments):
     section: Section = ""
+    sections: Annotated[list[SectionName], Field(max_length=len(ContextSection))] = []
 
 
 async def get_repo_context(call: Call, arguments: GetRepoContext) -> Answer:
