@@ -83,9 +83,12 @@ def test_the_rest_is_summed_up_by_file() -> None:
             "total_files": 3,
             "rest": (*file_matches(1, lines=2), FileMatches(repo="acme/app", file_path="b.py", lines=6)),
             "next_cursor": "more",
+            "note": matches.MORE,
         }
     )
     answer = show_grep(reply)
+    assert answer.structured["note"] == matches.MORE
+    assert "note:" not in answer.text
     assert "further matches by file: b.py 6, src/000.py 2\n1 of 9 matches in 3 files;" in answer.text
     assert answer.structured["rest"][0] == {"file_path": "src/000.py", "lines": 2}
 

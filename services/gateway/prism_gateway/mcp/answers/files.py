@@ -17,6 +17,7 @@ FILE_CHARS = 60
 # The cost of a place in an answer about several, without its path and lines, in characters.
 PLACE_CHARS = 60
 PLACE_FLOOR_CHARS = 200
+NEAR_SHOWN_MAX = 3
 # Lines before and after a match.
 FRAME_LINES = 2
 
@@ -170,7 +171,11 @@ def _with_numbers(content: str, numbers: Sequence[int]) -> str:
 def _error(error: PrismError, place: str) -> tuple[Json, str, str]:
     body = error.body
     near = body.details.get("suggestions") or body.details.get("near") or ()
-    hint = f" Near: {', '.join(map(str, near))}." if isinstance(near, list | tuple) and near else ""
+    hint = (
+        f" Near: {', '.join(map(str, near[:NEAR_SHOWN_MAX]))}."
+        if isinstance(near, list | tuple) and near
+        else ""
+    )
     text = f"{place}: {error.code.value}: {body.message}{hint}"
     return {"place": place, "error": body.model_dump(mode="json")}, text, ""
 

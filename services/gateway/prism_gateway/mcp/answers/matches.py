@@ -13,6 +13,7 @@ LINE_FLOOR_CHARS = 200
 ITEM_CHARS = 12
 # Files of the rest that are listed with their counts.
 REST_SHOWN_MAX = 12
+MORE = "more matches: continue with next_cursor"
 
 
 def fit_matches(reply: GrepReply, max_tokens: int) -> Fit:
@@ -64,8 +65,10 @@ def grep(reply: GrepReply, max_tokens: int, *, cut_off: bool) -> Answer:
         for match, found in zip(matches, reply.matches, strict=True)
     )
     foot = [*_rest_lines(structured.get("rest", ())), f"{_count_line(reply)}; {receipt_line(reply.receipt)}"]
-    if structured["note"]:
-        foot.append(f"note: {structured['note']}")
+    # The cursor says that there is more.
+    notes = "; ".join(note for note in structured["note"].split("; ") if note != MORE)
+    if notes:
+        foot.append(f"note: {notes}")
     if reply.next_cursor:
         foot.append(f"next_cursor: {reply.next_cursor}")
     return Answer(structured, "\n".join([*lines, "", *foot] if lines else foot))

@@ -8,7 +8,7 @@ from prism_contracts.rpc.files import OutlineReply
 from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer
 from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.files import numbered
-from prism_gateway.mcp.answers.places import several
+from prism_gateway.mcp.answers.places import file_label, several
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
@@ -17,6 +17,8 @@ from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
 SYMBOL_CHARS = 60
 # Places of a kind that a line with other definitions lists.
 REST_SHOWN_MAX = 3
+# The most of a doc comment next to a signature.
+DOC_CHARS_MAX = 240
 
 
 def outline(reply: OutlineReply, max_tokens: int) -> Answer:
@@ -121,7 +123,12 @@ def _definition_blocks(kept: Sequence[Definition], shown: Sequence[Json]) -> Ite
     if not any(chief):
         chief = [True] * len(kept)
     rest = [one for one, is_chief in zip(kept, chief, strict=True) if not is_chief]
-    blocks = [_definition_block(one) for one, is_chief in zip(shown, chief, strict=True) if is_chief]
+    with_repo = len({one.repo for one in kept}) > 1
+    blocks = [
+        _definition_block(one, with_repo=with_repo)
+        for one, is_chief in zip(shown, chief, strict=True)
+        if is_chief
+    ]
     if rest:
         blocks[-1] += f"\nalso: {', '.join(_rest_of(rest))}"
     yield from blocks
@@ -135,14 +142,14 @@ def _is_chief(symbol: Symbol, types: Collection[str]) -> bool:
 
 
 def _rest_of(rest: Sequence[Definition]) -> Iterator[str]:
-    """Yields `2 constructors (a.java:10-12, a.java:14-19)`, kind by kind."""
+    """Yields `2 constructors (a.java:10-12, a.java:14-19)`, kind by kind; of many, the count."""
     by_kind: dict[str, list[str]] = {}
     for one in rest:
         lines = f"{one.symbol.start_line}-{one.symbol.end_line}"
         by_kind.setdefault(one.symbol.kind.value, []).append(f"{one.file_path}:{lines}")
     for kind, places in by_kind.items():
-        more = ", …" if len(places) > REST_SHOWN_MAX else ""
-        yield f"{several(len(places), kind)} ({', '.join(places[:REST_SHOWN_MAX])}{more})"
+        shown = f" ({', '.join(places)})" if len(places) <= REST_SHOWN_MAX else ""
+        yield f"{several(len(places), kind)}{shown}"
 
 
 def _symbol_answer(answer: SymbolAnswer, shown: list[Json]) -> Json:
@@ -238,13 +245,19 @@ def _symbol(symbol: Symbol, docstring_chars_max: int) -> Json:
     }
 
 
-def _definition_block(shown: Json) -> str:
-    lines = [_definition_head(shown)]
+def _definition_block(shown: Json, *, with_repo: bool) -> str:
+    lines = [_definition_head(shown, with_repo=with_repo)]
     if "body" in shown:
         return "\n".join([*lines, shown["body"]])
-    doc = shown["docstring"].strip().split("\n\n")[0]
-    return "\n".join([*lines, *(text for text in (shown["signature"], doc) if text)])
+    doc = _clipped(shown["docstring"].strip().split("\n\n")[0])
+    signature = "" if shown["signature"] in lines[0] else shown["signature"]
+    return "\n".join([*lines, *(text for text in (signature, doc) if text)])
 
 
-def _definition_head(shown: Json) -> str:
-    return f"{shown['repo']} {shown['file_path']}:{shown['start_line']}-{shown['end_line']} {shown['kind']} {shown['name']}"
+def _clipped(text: str) -> str:
+    return text if len(text) <= DOC_CHARS_MAX else f"{text[:DOC_CHARS_MAX].rstrip()}…"
+
+
+def _definition_head(shown: Json, *, with_repo: bool = False) -> str:
+    place = file_label(shown["file_path"], shown["repo"] if with_repo else "")
+    return f"{place}:{shown['start_line']}-{shown['end_line']} {shown['kind']} {shown['name']}"
