@@ -121,7 +121,7 @@ async def test_nothing_outside_the_tree_is_found(shared_stack: RunningStack, odd
     async with shared_stack.agent(ODD) as agent:
         for line in (OUTSIDE, "INSIDE_A_SUBMODULE"):
             assert (await agent.ask("grep_code", pattern=line))["matches"] == []
-            found = await agent.ask("search_code", query=line)
+            found = await agent.ask("search_code", query=line, detail="full")
             assert all(line not in hit["content"] for hit in found["results"])
         for path in ("../outside.txt", "/etc/passwd", "link_folder/outside.txt", "link_out.txt", "a/../../b"):
             assert (await agent.fails("read_file", file_path=path))["code"] in (
@@ -139,13 +139,13 @@ async def test_secrets_are_stored_nowhere_and_reported(shared_stack: RunningStac
         answers = [
             read,
             await agent.ask("grep_code", pattern="AWS|TOKEN|DATABASE", regex=True),
-            await agent.ask("search_code", query="aws token and database settings"),
+            await agent.ask("search_code", query="aws token and database settings", detail="full"),
             await agent.ask("get_symbol_definition", symbol="TOKEN", include_body=True),
             await agent.ask("get_file_outline", file_path="settings.py"),
         ]
         for secret in secrets:
             assert (await agent.ask("grep_code", pattern=secret))["matches"] == []
-            found = await agent.ask("search_code", query=secret)
+            found = await agent.ask("search_code", query=secret, detail="full")
             answers.append({**found, "diagnostics": {}, "next_actions": []})
         coverage = await agent.ask("index_coverage")
     assert read["content"].count("[REDACTED:") == 3
@@ -240,15 +240,17 @@ async def test_patterns_of_every_kind_are_answered(shared_stack: RunningStack) -
 
 
 @pytest.mark.usefixtures("ledger")
-async def test_arguments_out_of_bounds_are_refused(shared_stack: RunningStack) -> None:
+async def test_arguments_out_of_bounds_are_refused_or_brought_into_range(shared_stack: RunningStack) -> None:
     async with shared_stack.agent("acme/ledger") as agent:
         for tool, argument in (("search_code", "query"), ("grep_code", "pattern")):
-            for limit in (0, -1, 1_000_000, "10", 1.5):
+            for limit in ("ten", 1.5):
                 error = await agent.fails(tool, **{argument: "withdraw", "limit": limit})
                 assert error["code"] == "invalid_argument"
                 assert "limit" in error["message"]
+            for limit in (0, -1, 1_000_000, "10"):
+                assert await agent.ask(tool, **{argument: "withdraw", "limit": limit})
         for limit in (0, -1, 1_000_000):
-            assert (await agent.fails("list_files", limit=limit))["code"] == "invalid_argument"
+            assert (await agent.ask("list_files", limit=limit))["files"]
         for cursor in ("forged", "bm90IGEgY3Vyc29y", "\0", "x" * 10_000, "eyJhIjoxfQ=="):
             assert (await agent.fails("grep_code", pattern="e", cursor=cursor))["code"] == "invalid_cursor", (
                 cursor
@@ -258,7 +260,7 @@ async def test_arguments_out_of_bounds_are_refused(shared_stack: RunningStack) -
         assert first["next_cursor"]
         other = await agent.fails("grep_code", pattern="x", limit=2, cursor=first["next_cursor"])
         assert other["code"] == "invalid_cursor"
-        unknown = await agent.fails("search_code", query="x", branch="main")
+        unknown = await agent.fails("search_code", query="x", color="red")
         assert unknown["code"] == "invalid_argument"
         assert "query" in unknown["details"]["accepted"]
         for start, end in ((10_000, 10_001), (5, 4)):

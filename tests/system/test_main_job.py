@@ -53,13 +53,21 @@ def test_the_job_counts_every_file_once(ledger, ledger_repo) -> None:
 async def test_search_code_finds_the_lines(shared_stack, ledger_repo, mode, query, place) -> None:
     path, symbol = place
     async with shared_stack.agent(REPO, mode) as agent:
-        answer = await agent.ask("search_code", query=query, limit=3)
+        answer = await agent.ask("search_code", query=query, limit=3, detail="full")
+        top = await agent.ask("search_code", query=query, limit=3)
     hit = answer["results"][0]
     assert (hit["repo"], hit["file_path"]) == (REPO, path)
     if symbol:
         assert symbol in hit["content"]
     shown = lines(str(FILES[path]), hit["start_line"], hit["end_line"])
     assert hit["content"].rstrip("\n") == shown.rstrip("\n")
+    (symbol_hit, *_) = top["results"]
+    assert symbol_hit["file_path"] == path
+    text = str(FILES[path]).split("\n")
+    assert symbol_hit["lines"]
+    for line in symbol_hit["lines"]:
+        assert symbol_hit["start_line"] <= line["number"] <= symbol_hit["end_line"]
+        assert text[line["number"] - 1].strip() == line["text"].strip()
     scores = [hit["score"] for hit in answer["results"]]
     assert scores == sorted(scores, reverse=True)
     assert hit["legs"]

@@ -71,3 +71,9 @@ def test_names_of_a_large_corpus_are_compared_in_time() -> None:
 
 def test_a_short_name_never_means_a_shorter_one() -> None:
     assert meant("clik", ["cli"]) == ""
+
+
+def test_names_with_other_numbers_are_no_typing_errors() -> None:
+    known = KnownNames(["balance_3", "balance"])
+    assert [one.name for one in known.near(["balance_2"])] == []
+    assert [one.name for one in known.near(["balanse_3"])] == ["balance_3"]

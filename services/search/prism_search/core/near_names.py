@@ -4,6 +4,7 @@ In: the names that a corpus defines, and a name that none of them equals. Out: t
 one that was meant if no other is close. Never reads the store.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ SURE_MAX = ((3, 0), (6, 1), (200, 2))
 # How much farther the second nearest has to be, by the distance of the nearest.
 SURE_GAP = (1, 1, 2, 2)
 NEAR_MAX = 12
+DIGITS = re.compile(r"[0-9]+")
 # A name of so many characters was rarely meant by a longer one.
 SHORT_CHARS_MAX = 5
 
@@ -69,7 +71,11 @@ class KnownNames:
         )
         for _, distance, at in found:
             name = self._names[at]
-            if ("." in spelled) == ("." in name) and _same_start(spelled, name):
+            if (
+                ("." in spelled) == ("." in name)
+                and _same_start(spelled, name)
+                and _same_digits(spelled, name)
+            ):
                 yield NearName(int(distance), name in self._aside, OSA.distance(spelled, name), name)
 
 
@@ -101,6 +107,11 @@ def allowed(spelled: str, limits: Iterable[tuple[int, int]]) -> int:
 def _same_start(spelled: str, name: str) -> bool:
     """Whether one of the first two letters agrees: few errors are in the first letter."""
     return bool(set(spelled[:2].lower()) & set(name[:2].lower()))
+
+
+def _same_digits(spelled: str, name: str) -> bool:
+    """Whether both have the same numbers: `part_7` is no typing error of `part_8`."""
+    return DIGITS.findall(spelled) == DIGITS.findall(name)
 
 
 def _alike_once(found: Iterable[NearName]) -> Iterator[NearName]:

@@ -190,7 +190,9 @@ def _matched(question: Question, words: frozenset[str]) -> tuple[str, ...]:
     """Returns the words of the question that are among these, the rarest first, as the question writes them."""
     stems = question.matched_stems(words)
     rarest = sorted(stems, key=lambda stem: -question.rarity.get(stem, 0.0))
-    spelled = {part: term for term in reversed(question.query.terms) for part in parts(term)}
+    # A word of several parts is named only if all of them match.
+    whole = (term for term in reversed(question.query.terms) if stems.keys() >= set(parts(term)))
+    spelled = {part: term for term in whole for part in parts(term)}
     return tuple(dict.fromkeys(spelled.get(stem, stem) for stem in rarest))[:WORDS_SHOWN_MAX]
 
 
