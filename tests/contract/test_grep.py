@@ -43,6 +43,7 @@ DIMENSION = 4
 REPO = repo_id("acme/kiln")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LINES_A_CHUNK = 3
+LANGUAGES = {"py": "python", "md": "markdown"}
 DEADLINE_S = 20
 TEXTS = {
     "a.py": "import glaze\nfor kiln in kilns:\n    kiln.fire(cone=6)\n\nGLAZE = 'Celadon'\n",
@@ -110,7 +111,7 @@ class Kiln:
         )  # fmt: skip
         file = FileChunked(
             **where, blob=uuid.uuid5(uuid.NAMESPACE_DNS, text).hex, size_bytes=len(text), line_count=len(lines),
-            language="python" if path.endswith(".py") else "text", flags=flags or FileFlags(), chunker="1", chunks=chunks,
+            language=LANGUAGES.get(path.rpartition(".")[2], "text"), flags=flags or FileFlags(), chunker="1", chunks=chunks,
             symbols=symbols,
         )  # fmt: skip
         rows = np.ones((len(chunks), DIMENSION), np.float32)
@@ -247,12 +248,14 @@ async def test_matches_are_selected_by_where_they_are(kiln) -> None:
     await kiln.write(
         kiln.file("tests/test_oven.py", "oven = 1  # an oven\n", flags=FileFlags(test=True)),
         kiln.file("src/oven.py", "# the oven\nsay('oven')\n"),
+        kiln.file("oven.md", "The oven.\n"),
     )
     handler = await kiln.handler()
     test, comment, string = ("tests/test_oven.py", 1), ("src/oven.py", 1), ("src/oven.py", 2)
+    prose = ("oven.md", 1)
     for only, expected in [
         ("code", [test]), ("comments", [comment, test]), ("strings", [string]), ("tests", [test]),
-        ("sources", [comment, string]), (None, [comment, string, test]),
+        ("sources", [comment, string]), (None, [prose, comment, string, test]),
     ]:  # fmt: skip
         request = GrepRequest(tenant=kiln.tenant, pattern="oven", only=only)
         reply = await handler.grep(request)

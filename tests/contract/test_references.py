@@ -14,9 +14,11 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import ScipIndex
 from prism_contracts.rpc.symbols import (
     USES,
+    DefinitionsRequest,
     ReferenceGroup,
     ReferencesRequest,
     SymbolReferences,
+    UseCounts,
     UsesReply,
     UsesRequest,
 )
@@ -186,8 +188,9 @@ async def graph(nats_server) -> AsyncIterator[set[str]]:
         return UsesReply(
             graph_version=1,
             graph_indexes=tuple(built_with),
+            counts={ReferenceGroup.CALLERS: 3},
             resolved=0,
-            candidates=0,
+            candidates=1,
             elsewhere=0,
             explained=pack_lines({}),
         )
@@ -205,6 +208,21 @@ async def test_a_graph_is_used_only_with_the_current_scip_indexes(graph, indexed
     graph.add(indexed.object)
     (answer,) = await ask("rate")
     assert answer.entries == ()
+
+
+async def test_definitions_count_their_uses_on_request(graph, index, tenant) -> None:
+    request = DefinitionsRequest(tenant=tenant, symbols=("rate", "nothing_of_that_name"))
+    handler = index.search.symbols
+    assert {answer.uses for answer in (await handler.definitions(request)).answers} == {None}
+    counted = await handler.definitions(request.model_copy(update={"count_uses": True}))
+    uses = UseCounts(groups={ReferenceGroup.CALLERS: 3}, by_name=1)
+    assert [answer.uses for answer in counted.answers] == [uses, None]
+
+
+async def test_without_a_graph_uses_are_not_counted(index, tenant) -> None:
+    request = DefinitionsRequest(tenant=tenant, symbols=("rate",), count_uses=True)
+    (answer,) = (await index.search.symbols.definitions(request)).answers
+    assert (answer.total > 0, answer.uses) == (True, None)
 
 
 RATES = {

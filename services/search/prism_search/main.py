@@ -161,7 +161,7 @@ async def build(
         ),
         files=FileHandlers(reader, repositories, Commits(bus), enclosing),
         lines=LinesHandler(repositories, listing, texts),
-        symbols=SymbolHandlers(reader, repositories, definitions),
+        symbols=SymbolHandlers(reader, repositories, definitions, graph),
         references=ReferencesHandler(repositories, references),
         coverage=CoverageHandlers(reader, repositories, occurrences, embedding.deep_model),
         edit_context=EditContextHandler(edit_context),

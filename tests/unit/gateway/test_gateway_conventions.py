@@ -3,7 +3,7 @@
 import pytest
 from gateway_receipts import RECEIPT
 
-from prism_contracts.rpc.guidance import Convention, ConventionsReply, RulesDocument
+from prism_contracts.rpc.guidance import Convention, ConventionExample, ConventionsReply, RulesDocument
 from prism_gateway.mcp.answers import conventions
 
 REPLY = ConventionsReply(
@@ -37,3 +37,13 @@ REPLY = ConventionsReply(
 def test_a_query_selects_conventions_and_rules(query, topics, rules) -> None:
     found = conventions.about(REPLY, query)
     assert ([one.topic for one in found.conventions], len(found.rules)) == (topics, rules)
+
+
+def test_an_example_whose_path_says_it_is_a_path() -> None:
+    examples = (
+        ConventionExample(file_path="tests/test_a.py", line=1, text="test_a.py"),
+        ConventionExample(file_path="a.py", line=3, text="def main()"),
+    )
+    naming = REPLY.conventions[0].model_copy(update={"examples": examples})
+    text = conventions.answer(REPLY.model_copy(update={"conventions": (naming,)}), 1_000).text
+    assert "\n    tests/test_a.py\n    a.py:3 def main()\n" in text

@@ -5,7 +5,13 @@ from gateway_receipts import RECEIPT
 
 from prism_contracts.code import Symbol, SymbolKind
 from prism_contracts.rpc.files import OutlineReply
-from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer
+from prism_contracts.rpc.symbols import (
+    Definition,
+    DefinitionsReply,
+    ReferenceGroup,
+    SymbolAnswer,
+    UseCounts,
+)
 from prism_gateway.mcp.answers import symbols
 
 
@@ -56,6 +62,8 @@ def test_an_outline_nests_and_drops_docstrings_first() -> None:
         (SymbolKind.CLASS, "class get:", "class get:"),
         (SymbolKind.FIELD, "get: int", "field get: int"),
         (SymbolKind.FIELD, "", "field get"),
+        (SymbolKind.CONSTANT, "const get = 1", "const get = 1"),
+        (SymbolKind.CONSTANT, "get = 1", "constant get = 1"),
         (SymbolKind.CONSTRUCTOR, "def __init__()", "constructor get def __init__()"),
     ],
 )
@@ -90,6 +98,22 @@ def test_fields_are_shown_if_there_is_nothing_else() -> None:
     text = definitions_text(SymbolAnswer(symbol="Kiln", definitions=found, total=2))
     assert "Kiln.py:9-11 constructor Kiln" in text
     assert "also: 1 field (Kiln.py:5-7)" in text
+
+
+@pytest.mark.parametrize(
+    ("uses", "expected"),
+    [
+        (UseCounts(groups={ReferenceGroup.CALLERS: 2, ReferenceGroup.TESTS: 1}), "callers 2, tests 1; find"),
+        (UseCounts(groups={ReferenceGroup.CALLERS: 2}, by_name=1), "callers 2, 1 of them by name only; find"),
+        (UseCounts(groups={}), "none found; find"),
+    ],
+)
+def test_uses_are_counted_under_a_definition(uses, expected) -> None:
+    found = SymbolAnswer(symbol="a", definitions=(definition("a"),), total=1, uses=uses)
+    assert f"\nuses (the graph): {expected}" in definitions_text(found)
+    reply = DefinitionsReply(answers=(found,), receipt=RECEIPT)
+    shown = symbols.definitions(reply, 1_000).structured["answers"][0]["uses"]
+    assert shown == uses.model_dump(mode="json")
 
 
 def test_definitions_in_several_repositories_name_them() -> None:

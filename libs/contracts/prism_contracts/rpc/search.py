@@ -148,7 +148,7 @@ class OutputMode(StrEnum):
 
 
 class Only(StrEnum):
-    """Where matches of an exact search count."""
+    """Where matches of an exact search count. The parts of a file are those of code: prose has none."""
 
     CODE = "code"  # neither in a comment nor in a string
     COMMENTS = "comments"

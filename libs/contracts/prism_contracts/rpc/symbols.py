@@ -33,6 +33,18 @@ REFERENCES_LIMIT_MAX = 500
 DEFINITIONS_MAX = 100_000
 
 
+class ReferenceGroup(StrEnum):
+    """The groups of references, in the order in which they are listed."""
+
+    CALLERS = "callers"
+    SUBTYPES = "subtypes"
+    TYPES = "types"
+    VALUES = "values"  # passed or read
+    ASSIGNMENTS = "assignments"  # written or renamed
+    IMPORTS = "imports"
+    TESTS = "tests"  # any kind, in a test file
+
+
 class DefinitionsRequest(ScopedRequest):
     """Finds definitions.
 
@@ -42,6 +54,14 @@ class DefinitionsRequest(ScopedRequest):
     symbols: Annotated[tuple[SymbolName, ...], Field(min_length=1, max_length=SYMBOLS_BATCH_MAX)]
     path: FilePath = ""
     include_body: bool = False
+    count_uses: bool = False
+
+
+class UseCounts(Message):
+    """How often the graph knows a symbol to be used. `by_name` of these fit by name only."""
+
+    groups: dict[ReferenceGroup, int]
+    by_name: int = 0
 
 
 class Definition(Message):
@@ -65,6 +85,8 @@ class SymbolAnswer(Message):
     matched: str = ""
     # If there is no definition: files that contain the name and whose parser failed.
     unparsed: tuple[str, ...] = ()
+    # The uses of all definitions, if they were requested and the graph is built.
+    uses: UseCounts | None = None
 
 
 class DefinitionsReply(Message):
@@ -72,18 +94,6 @@ class DefinitionsReply(Message):
 
     answers: tuple[SymbolAnswer, ...]
     receipt: Receipt
-
-
-class ReferenceGroup(StrEnum):
-    """The groups of references, in the order in which they are listed."""
-
-    CALLERS = "callers"
-    SUBTYPES = "subtypes"
-    TYPES = "types"
-    VALUES = "values"  # passed or read
-    ASSIGNMENTS = "assignments"  # written or renamed
-    IMPORTS = "imports"
-    TESTS = "tests"  # any kind, in a test file
 
 
 REFERENCE_GROUPS: Mapping[ReferenceKind, ReferenceGroup] = {

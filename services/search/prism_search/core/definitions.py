@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from prism_catalog.target import Target
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
-from prism_contracts.rpc.symbols import Definition
+from prism_contracts.rpc.symbols import Definition, DefinitionPlace
 from prism_resolver.symbol_names import NameFit, SymbolName
 from prism_store.reader import StoredPoint
 
@@ -52,6 +52,15 @@ def definition_reply(target: Target, point: StoredPoint, symbol: Symbol, body: s
         language=point.text("language"),
         symbol=symbol,
         body=body,
+    )
+
+
+def definition_place(found: DefinitionMatch) -> DefinitionPlace:
+    """Returns the place of a definition, by which atlas knows it."""
+    return DefinitionPlace(
+        file_path=found.point.text("path"),
+        qualified_name=found.symbol.qualified_name,
+        name_line=found.symbol.name_line,
     )
 
 

@@ -14,6 +14,7 @@ from prism_search.adapters.filters import nothing_passes, refuse_unknown_languag
 from prism_search.adapters.listing import Files, Listing, place
 from prism_search.adapters.texts import Texts
 from prism_search.core.grep_pages import FILE_END, Totals, empty_page
+from prism_search.core.match_places import PARTS
 from prism_search.core.patterns import compile_pattern, regex_meant
 from prism_search.operations.enclosing import EnclosingSymbols, IndexedLine
 from prism_search.operations.file_scan import FileScanner, Position, Scan
@@ -122,6 +123,7 @@ def file_filter(request: GrepRequest) -> Callable[[StoredPoint], bool]:
         and (glob is None or glob.fullmatch(file.text("path")) is not None)
         and (exclude is None or exclude.fullmatch(file.text("path")) is None)
         and not (sources and (file.text("flags") or file.payload.get("prose")))
+        and not (request.only in PARTS and file.payload.get("prose"))
         and not (request.only is Only.TESTS and Flag.TEST not in file.text("flags"))
     )
 

@@ -2,11 +2,25 @@
 
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
-from prism_contracts.code import Symbol
-from prism_contracts.rpc.symbols import Definition, DefinitionsReply, DefinitionsRequest, SymbolAnswer
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
+from prism_contracts.rpc.symbols import (
+    Definition,
+    DefinitionsReply,
+    DefinitionsRequest,
+    SymbolAnswer,
+    UseCounts,
+    UsesRequest,
+)
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.texts import read_text
-from prism_search.core.definitions import corrections, definition_reply, distinct_places
+from prism_search.adapters.uses import GraphUses
+from prism_search.core.definitions import (
+    NameMatch,
+    corrections,
+    definition_place,
+    definition_reply,
+    distinct_places,
+)
 from prism_store.reader import Reader, StoredPoint
 
 DEFINITIONS_MAX = 20
@@ -16,10 +30,17 @@ BODY_LINES_MAX = 600
 class SymbolHandlers:
     """Answers `definitions`."""
 
-    def __init__(self, reader: Reader, repositories: RepositoryCatalog, definitions: Definitions) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        repositories: RepositoryCatalog,
+        definitions: Definitions,
+        graph: GraphUses,
+    ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._definitions = definitions
+        self._graph = graph
 
     async def definitions(self, request: DefinitionsRequest) -> DefinitionsReply:
         """Returns one answer per symbol, with similar names if there is no definition."""
@@ -43,7 +64,26 @@ class SymbolHandlers:
             suggestions=match.suggestions,
             matched=match.name.matched_suffix(match.found[0].fit) if match.found else "",
             unparsed=match.unparsed,
+            uses=await self._uses(target, match, request) if request.count_uses else None,
         )
+
+    async def _uses(self, target: Target, match: NameMatch, request: DefinitionsRequest) -> UseCounts | None:
+        """Returns how often the definitions are used; None without any, in several repositories, or without a graph."""
+        found = [one for one in match.found if one.symbol.kind in CALLABLE_KINDS | TYPE_KINDS]
+        if not found or len(target.repositories) > 1:
+            return None
+        asked = UsesRequest(
+            tenant=request.tenant,
+            repo=target.repositories[0].repo,
+            ref=request.ref,
+            name=found[0].symbol.name,
+            definitions=tuple(
+                definition_place(one) for one in found if one.symbol.name == found[0].symbol.name
+            ),
+            limit=1,
+        )
+        reply = await self._graph.of(asked)
+        return UseCounts(groups=reply.counts, by_name=reply.candidates) if reply else None
 
     async def _describe(
         self, target: Target, point: StoredPoint, symbol: Symbol, *, body: bool

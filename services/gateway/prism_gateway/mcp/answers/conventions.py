@@ -3,7 +3,7 @@
 import re
 from itertools import groupby
 
-from prism_contracts.rpc.guidance import Convention, ConventionsReply
+from prism_contracts.rpc.guidance import Convention, ConventionExample, ConventionsReply
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers import quotes
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
@@ -92,7 +92,14 @@ def _size(convention: Convention) -> int:
     return len(convention.statement) + examples + CONVENTION_CHARS
 
 
+def _example(example: ConventionExample) -> str:
+    """Returns the place of an example with its text, unless the path says it."""
+    if example.file_path.endswith(example.text):
+        return example.file_path
+    return f"{example.file_path}:{example.line} {example.text}"
+
+
 def _line(convention: Convention) -> str:
     share = f" ({convention.count} of {convention.total})"
-    examples = [f"    {one.file_path}:{one.line} {one.text}" for one in convention.examples]
+    examples = [f"    {_example(one)}" for one in convention.examples]
     return "\n".join([f"- {convention.topic}: {convention.statement}{share}", *examples])

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import OutlineReply
-from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer
+from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer, UseCounts
 from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.files import numbered
 from prism_gateway.mcp.answers.places import file_label, several
@@ -17,6 +17,7 @@ from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
 SYMBOL_CHARS = 60
 # Places of a kind that a line with other definitions lists.
 REST_SHOWN_MAX = 3
+KEYWORD_CHARS_MIN = 3
 # The most of a doc comment next to a signature.
 DOC_CHARS_MAX = 240
 
@@ -63,7 +64,9 @@ def _title(symbol: Symbol) -> str:
     signature = " ".join(symbol.signature.split())
     if symbol.name not in signature:
         return " ".join(filter(None, (symbol.kind.value, symbol.name, signature)))
-    says_kind = symbol.kind in CALLABLE_KINDS | TYPE_KINDS
+    keyword = signature.partition(" ")[0]  # const, var
+    is_declared = len(keyword) >= KEYWORD_CHARS_MIN and symbol.kind.value.startswith(keyword)
+    says_kind = symbol.kind in CALLABLE_KINDS | TYPE_KINDS or is_declared
     return signature if says_kind else f"{symbol.kind.value} {signature}"
 
 
@@ -99,6 +102,8 @@ def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
         room -= len(shown)
         answers.append(_symbol_answer(answer, shown))
         block = "\n\n".join(_definition_blocks(kept, shown)) or _miss_line(answer)
+        if answer.uses and shown:
+            block += f"\n{_uses_line(answer.uses, len(shown))}"
         blocks.append(f"{_matched_line(answer)}\n{block}" if answer.matched and shown else block)
         if 0 < len(shown) < answer.total:
             blocks.append(f"{answer.symbol}: {answer.total - len(shown)} more definitions.")
@@ -163,7 +168,17 @@ def _symbol_answer(answer: SymbolAnswer, shown: list[Json]) -> Json:
         result["matched"] = answer.matched
     if answer.unparsed:
         result["unparsed"] = list(answer.unparsed)
+    if answer.uses:
+        result["uses"] = answer.uses.model_dump(mode="json")
     return result
+
+
+def _uses_line(uses: UseCounts, definitions: int) -> str:
+    """Returns how often a symbol is used, by kind."""
+    which = "all definitions" if definitions > 1 else "the graph"
+    counts = ", ".join(f"{group.value} {count}" for group, count in uses.groups.items())
+    doubt = f", {uses.by_name} of them by name only" if uses.by_name else ""
+    return f"uses ({which}): {counts or 'none found'}{doubt}; find_references lists them"
 
 
 def _matched_line(answer: SymbolAnswer) -> str:

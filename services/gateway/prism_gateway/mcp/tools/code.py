@@ -180,7 +180,7 @@ async def get_file_outline(call: Call, arguments: GetFileOutline) -> Answer:
 
 async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> Answer:
     asked = arguments.symbols or [arguments.symbol]
-    reply = await call.ask(DEFINITIONS, arguments, symbols=asked)
+    reply = await call.ask(DEFINITIONS, arguments, symbols=asked, count_uses=True)
     return symbols.definitions(reply, arguments.max_tokens)
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from prism_contracts import types
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import Receipt
-from prism_contracts.rpc.files import READ_FILE
+from prism_contracts.rpc.files import READ_FILE, ReadFileReply
 from prism_gateway.mcp.answers import files
 from prism_gateway.mcp.answers.files import ShownPlace
 from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, FilePath, MaxTokens
@@ -93,14 +93,7 @@ async def read_file(call: Call, arguments: ReadFile) -> Answer:
         return await read_places(call, arguments, [arguments.file_path])
     if not asked.end:
         return files.read_file(await call.ask(READ_FILE, arguments), arguments.max_tokens)
-    reply = await call.ask(
-        READ_FILE,
-        arguments,
-        path=asked.path,
-        start_line=asked.start,
-        end_line=asked.end,
-        around=asked.is_line,
-    )
+    reply = await _lines(call, arguments, asked)
     return files.read_file(reply, arguments.max_tokens)
 
 
@@ -148,7 +141,12 @@ async def _read_symbol(
 async def _read_lines(
     call: Call, arguments: ReadFile, place: str, asked: AskedPlace
 ) -> tuple[ShownPlace, Receipt]:
-    reply = await call.ask(
+    reply = await _lines(call, arguments, asked)
+    return files.excerpt(reply, place), reply.receipt
+
+
+async def _lines(call: Call, arguments: ReadFile, asked: AskedPlace) -> ReadFileReply:
+    return await call.ask(
         READ_FILE,
         arguments,
         path=asked.path,
@@ -156,7 +154,6 @@ async def _read_lines(
         end_line=asked.end,
         around=asked.is_line,
     )
-    return files.excerpt(reply, place), reply.receipt
 
 
 TOOLS: tuple[AnyTool, ...] = (

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from prism_catalog.target import Target
-from prism_contracts.rpc.symbols import DefinitionPlace, ReferencesRequest, UsesRequest
+from prism_contracts.rpc.symbols import ReferencesRequest, UsesRequest
 from prism_runtime.cursors import read_cursor, write_cursor
-from prism_search.core.definitions import NameMatch
+from prism_search.core.definitions import NameMatch, definition_place
 
 
 class ReferenceQuery(NamedTuple):
@@ -41,14 +41,7 @@ class ReferenceQuery(NamedTuple):
             repo=self.target.repositories[0].repo,
             ref=request.ref,
             name=self.name,
-            definitions=tuple(
-                DefinitionPlace(
-                    file_path=one.point.text("path"),
-                    qualified_name=one.symbol.qualified_name,
-                    name_line=one.symbol.name_line,
-                )
-                for one in self.match.found
-            ),
+            definitions=tuple(map(definition_place, self.match.found)),
             path_filter=request.path_filter,
             reference_type=request.reference_type,
             source_only=request.source_only,
