@@ -236,11 +236,16 @@ def asked_of(search: SearchApp) -> list[tuple]:
     ]  # fmt: skip
 
 
+# They depend on the frequencies of words in the tenant, which layers share.
+SCORES = frozenset({"score", "raw_score", "legs"})
+
+
 def comparable(reply: object) -> object:
     """Returns the files of a reply without scores, times and receipts, sorted where scores decide the order."""
     found = reply.model_dump(mode="json", exclude={"receipt", "timings_ms", "next_actions", "diagnostics"})
     if "results" in found:
-        plain = [{k: v for k, v in hit.items() if k not in ("score", "legs")} for hit in found["results"]]
+        plain = [{k: v for k, v in hit.items() if k not in SCORES} for hit in found["results"]]
+        del found["confidence"]
         found["results"] = sorted(plain, key=lambda hit: (hit["file_path"], hit["start_line"]))
     return found
 
