@@ -124,7 +124,12 @@ def test_filter_omits_references_but_keeps_the_totals():
     graph = graph_of(PYTHON, {path: flags_of(path) for path in PYTHON})
     every = by_graph(graph, "depot/base.py", "Depot.close", 2)
     assert ReferenceGroup.TESTS in every.counts
-    for fields in ({"source_only": True}, {"path_filter": "run.py"}, {"reference_type": EdgeKind.CALLS}):
+    for fields in (
+        {"source_only": True},
+        {"path_filter": "run.py"},
+        {"reference_type": EdgeKind.CALLS},
+        {"include_candidates": False},
+    ):
         kept = by_graph(graph, "depot/base.py", "Depot.close", 2, **fields)
         assert (kept.resolved, kept.candidates, kept.elsewhere) == (
             every.resolved, every.candidates, every.elsewhere,
@@ -133,6 +138,10 @@ def test_filter_omits_references_but_keeps_the_totals():
     assert by_graph(graph, "depot/base.py", "Depot.close", 2, source_only=True).counts == {
         group: count for group, count in every.counts.items() if group is not ReferenceGroup.TESTS
     }
+    sure = by_graph(graph, "depot/base.py", "Depot.close", 2, include_candidates=False)
+    assert every.candidates
+    assert sum(sure.counts.values()) == len(sure.entries) == every.resolved
+    assert {one.status for one in sure.entries} == {EdgeStatus.RESOLVED}
 
 
 def test_pages_add_up_to_the_whole():

@@ -15,7 +15,7 @@ from prism_contracts.rpc.symbols import (
     SymbolReferences,
     TextLine,
 )
-from prism_gateway.mcp.answers import references
+from prism_gateway.mcp.answers import reference_bodies, references
 
 WEIGH = Symbol(
     name="weigh", qualified_name="weigh", kind=SymbolKind.FUNCTION, start_line=1, end_line=2, name_line=1, signature="def weigh()"
@@ -66,6 +66,7 @@ def test_lines_of_prose_are_counted_separately() -> None:
         ({"path_filter": "app/**"}, "in app/**"),
         ({"reference_type": EdgeKind.CALLS}, "calls only"),
         ({"source_only": True, "path_filter": "app/**"}, "in app/**, without tests"),
+        ({"include_candidates": False}, "without those by name only"),
     ],
 )
 def test_counts_state_whether_they_are_filtered(asked, words) -> None:
@@ -160,7 +161,7 @@ def test_imports_are_on_one_line_and_candidates_last() -> None:
         CALL.model_copy(update={"group": ReferenceGroup.IMPORTS, "file_path": path, "line": line})
         for path, line in (("a.py", 1), ("a.py", 3), ("b.py", 2))
     ]
-    unsure = CALL.model_copy(update={"status": EdgeStatus.CANDIDATE})
+    unsure = CALL.model_copy(update={"line": 9, "status": EdgeStatus.CANDIDATE})
     _, lines = rendered((CALL, *imports, unsure))
     assert "imports (3): a.py:1/3, b.py:2" in lines
     assert lines.index("by name only (?), another symbol may be meant:") > lines.index(
@@ -177,3 +178,75 @@ def test_other_lines_are_listed_if_they_are_in_the_answer() -> None:
     lines = list(references.group_lines(found))
     assert lines[:3] == ["another symbol of the name (1):", "  b.py", "    3: scale.weigh()"]
     assert "page=other" not in lines[-1]
+
+
+def test_a_line_stands_in_the_first_of_its_groups() -> None:
+    as_type = CALL.model_copy(update={"group": ReferenceGroup.TYPES})
+    unsure = CALL.model_copy(update={"status": EdgeStatus.CANDIDATE})
+    _, lines = rendered((CALL, as_type, unsure))
+    assert sum("weigh(1)" in line for line in lines) == 1
+    assert "type uses (1):" not in lines
+
+
+RUN = EnclosingSymbol(name="run", kind="function", start_line=3, end_line=5)
+INSIDE = CALL.model_copy(update={"enclosing": RUN})
+BODY = "def run():\n    weigh(1)\n    rest()\n"
+
+
+def with_bodies(entries: tuple[ReferenceEntry, ...], text: str = BODY, max_tokens: int = 2_000):
+    found = SymbolReferences(
+        symbol="weigh",
+        definitions=(DEFINITION,),
+        total_definitions=1,
+        entries=entries,
+        reconciliation=TOLD,
+    )
+    reply = ReferencesReply(answers=(found, found), receipt=RECEIPT)
+    request = ReferencesRequest(tenant="t", symbols=("weigh",))
+    texts = dict.fromkeys(reference_bodies.body_uses(reply), text)
+    answer = references.answer(reply, request, texts, max_tokens)
+    return answer.structured["bodies"], answer.text.splitlines()
+
+
+def test_the_body_around_a_use_is_shown_once() -> None:
+    as_type = INSIDE.model_copy(update={"line": 5, "group": ReferenceGroup.TYPES, "text": "rest()"})
+    bodies, lines = with_bodies((INSIDE, as_type))
+    at = lines.index("    run (3-5)")
+    assert lines[at + 1 : at + 4] == ["      3- def run():", "      4:     weigh(1)", "      5-     rest()"]
+    assert lines.count("      3- def run():") == 1
+    assert "    run (3-5) 5: rest()" in lines
+    shown = {"3": "def run():", "4": "    weigh(1)", "5": "    rest()"}
+    assert bodies == [
+        {"repo": "acme/app", "file_path": "app/depot.py", "start_line": 3, "end_line": 5, "lines": shown}
+    ]
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"status": EdgeStatus.CANDIDATE},
+        {"group": ReferenceGroup.TESTS},
+        {"group": ReferenceGroup.IMPORTS},
+        {"enclosing": None},
+    ],
+)
+def test_only_sure_uses_in_a_known_function_have_bodies(update) -> None:
+    bodies, _ = with_bodies((INSIDE.model_copy(update=update),))
+    assert not bodies
+
+
+def test_bodies_beyond_the_budget_are_counted() -> None:
+    bodies, lines = with_bodies((INSIDE,), max_tokens=100)
+    assert not bodies
+    assert "    run (3-5) 4: weigh(1)" in lines
+    assert "1 body did not fit: a higher max_tokens shows more." in lines
+
+
+def test_a_long_body_is_cut_to_the_lines_around_its_uses() -> None:
+    long = CALL.model_copy(
+        update={"line": 40, "enclosing": RUN.model_copy(update={"start_line": 1, "end_line": 90})}
+    )
+    text = "\n".join(f"line {number}" for number in range(1, 91))
+    bodies, lines = with_bodies((long,), text)
+    assert list(bodies[0]["lines"]) == [str(number) for number in range(34, 47)]
+    assert "      40: line 40" in lines

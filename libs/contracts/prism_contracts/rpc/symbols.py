@@ -123,6 +123,7 @@ class ReferencesRequest(ScopedRequest):
     path_filter: Glob = ""
     reference_type: EdgeKind | None = None
     source_only: bool = False
+    include_candidates: bool = True
     page: ReferencePage = ReferencePage.MAIN
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50  # a symbol
     cursor: Cursor = ""
@@ -228,6 +229,7 @@ class UsesRequest(ScopedRequest):
     path_filter: Glob = ""
     reference_type: EdgeKind | None = None
     source_only: bool = False
+    include_candidates: bool = True
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
     start: Count = 0
 

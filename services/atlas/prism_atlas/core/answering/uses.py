@@ -61,6 +61,8 @@ def _passing(graph: Graph, uses: UseTable, request: UsesRequest) -> NDArray[np.b
         passing &= np.array(kinds)[graph.references.kind[uses.reference]]
     if request.source_only:
         passing &= ~graph.flagged(Flag.TEST)[uses.file]
+    if not request.include_candidates:
+        passing &= uses.status == _RESOLVED
     if request.path_filter:
         glob = compile_glob(request.path_filter)
         files, file = np.unique(uses.file, return_inverse=True)

@@ -1,7 +1,8 @@
 """References as text: groups of places, then the comparison with the text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from prism_contracts.code import EdgeStatus
 from prism_contracts.rpc.common import EnclosingSymbol
@@ -18,6 +19,7 @@ from prism_contracts.rpc.symbols import (
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.places import PlaceLine, file_label, place_lines, several
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.answers.reference_bodies import NO_BODIES, Bodies, BodyPlace, bodies_that_fit
 from prism_gateway.mcp.answers.symbols import no_definition_line
 from prism_gateway.mcp.tool import Answer, Json
 
@@ -45,7 +47,14 @@ COUNTED = {
     ReferenceGroup.TESTS: "test line",
 }
 # The fields of a request that filter references.
-FILTER = {"path_filter", "reference_type", "source_only"}
+FILTER = {"path_filter", "reference_type", "source_only", "include_candidates"}
+
+
+class _Layout(NamedTuple):
+    """How places are shown."""
+
+    with_repo: bool
+    bodies: Bodies = NO_BODIES
 
 
 def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
@@ -73,13 +82,42 @@ def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
     return fit([0] * longest, rows, chars(max_tokens) - rest, 0).kept if rows else 0
 
 
-def answer(reply: ReferencesReply, request: ReferencesRequest) -> Answer:
-    """Returns all symbols, each with its filtered groups and its unfiltered reconciliation."""
+def answer(
+    reply: ReferencesReply,
+    request: ReferencesRequest,
+    texts: Mapping[BodyPlace, str] | None = None,
+    max_tokens: int = 0,
+) -> Answer:
+    """Returns all symbols, each with its filtered groups and its unfiltered reconciliation.
+
+    `texts` are bodies to show with the uses that they contain, as far as `max_tokens` allow.
+    """
     kept = request.model_dump(mode="json", include=FILTER, exclude_defaults=True)
     result = [symbol_json(found, kept) for found in reply.answers]
-    blocks = ["\n".join(_lines(found, _filter_words(request))) for found in reply.answers]
     structured: Json = {"answers": result, "receipt": receipt_json(reply.receipt)}
-    return Answer(structured, "\n\n".join([*blocks, receipt_line(reply.receipt)]))
+    text = _text(reply, request, [NO_BODIES] * len(reply.answers))
+    if texts is not None:
+        bodies, left_out = bodies_that_fit(reply, texts, chars(max_tokens) - len(text))
+        text = _text(reply, request, bodies, left_out)
+        structured["bodies"] = [
+            _body(place, lines) for one in bodies for (place, _), lines in one.texts.items()
+        ]
+    return Answer(structured, text)
+
+
+def _text(
+    reply: ReferencesReply, request: ReferencesRequest, bodies: Sequence[Bodies], left_out: int = 0
+) -> str:
+    words = _filter_words(request)
+    blocks = ["\n".join(_lines(*one, words)) for one in zip(reply.answers, bodies, strict=True)]
+    if left_out:
+        blocks.append(f"{several(left_out, 'body')} did not fit: a higher max_tokens shows more.")
+    return "\n\n".join([*blocks, receipt_line(reply.receipt)])
+
+
+def _body(place: BodyPlace, lines: Mapping[int, str]) -> Json:
+    shown = place.lines.model_dump(mode="json", include={"file_path", "start_line", "end_line"})
+    return {"repo": place.repo, **shown, "lines": {str(number): line for number, line in lines.items()}}
 
 
 def _filter_words(request: ReferencesRequest) -> str:
@@ -87,6 +125,7 @@ def _filter_words(request: ReferencesRequest) -> str:
         f"in {request.path_filter}" if request.path_filter else "",
         f"{request.reference_type.value} only" if request.reference_type else "",
         "without tests" if request.source_only else "",
+        "" if request.include_candidates else "without those by name only",
     )
     return ", ".join(filter(None, words))
 
@@ -144,7 +183,7 @@ def _by_group(entries: Iterable[ReferenceEntry]) -> dict[str, list[ReferenceEntr
     return groups
 
 
-def _lines(found: SymbolReferences, kept: str) -> Iterator[str]:
+def _lines(found: SymbolReferences, bodies: Bodies, kept: str) -> Iterator[str]:
     if not found.definitions:
         yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
     for definition in found.definitions:
@@ -155,26 +194,26 @@ def _lines(found: SymbolReferences, kept: str) -> Iterator[str]:
         yield f"… and {found.total_definitions - len(found.definitions)} more definitions: give a qualified name or file_path."
     if kept and found.definitions and not found.counts:
         yield f"none {kept}"
-    yield from group_lines(found, kept)
+    yield from group_lines(found, kept, bodies)
 
 
-def group_lines(found: SymbolReferences, kept: str = "") -> Iterator[str]:
+def group_lines(found: SymbolReferences, kept: str = "", bodies: Bodies = NO_BODIES) -> Iterator[str]:
     """Returns the places by group, sure ones first, then whether they are complete, for readers.
 
-    `kept` names the filter of the groups.
+    `kept` names the filter of the groups. A line stands in the first of its groups.
     """
-    with_repo = len({line.repo for line in _all_lines(found)}) > 1
-    for status, entries in groupby(found.entries, key=lambda entry: entry.status):
+    layout = _Layout(len({line.repo for line in _all_lines(found)}) > 1, bodies)
+    for status, entries in groupby(_each_line_once(found.entries), key=lambda entry: entry.status):
         if status is EdgeStatus.CANDIDATE:
             yield "by name only (?), another symbol may be meant:"
         for group, uses in _by_group(entries).items():
-            yield from _group(ReferenceGroup(group), uses, found, kept, with_repo)
+            yield from _group(ReferenceGroup(group), uses, found, kept, layout)
     if found.next_cursor:
         yield f"more: cursor={found.next_cursor}"
     if found.reconciliation:
         if kept:
             yield f"Without the filter ({kept}):"
-        yield from _text_lines(found.reconciliation, with_repo)
+        yield from _text_lines(found.reconciliation, layout)
         yield _completeness(found, found.reconciliation)
 
 
@@ -183,7 +222,7 @@ def _group(
     entries: Sequence[ReferenceEntry],
     found: SymbolReferences,
     kept: str,
-    with_repo: bool,
+    layout: _Layout,
 ) -> Iterator[str]:
     """Returns the lines of a group; imports on one line."""
     # Counts include candidates, so they say more than the list only while there are further pages.
@@ -191,10 +230,10 @@ def _group(
     count = _of(len(entries), total)
     title = f"{TITLES[group]} ({count} {kept})" if kept else f"{TITLES[group]} ({count})"
     if group is ReferenceGroup.IMPORTS:
-        yield f"{title}: {_places_line(entries, with_repo)}"
+        yield f"{title}: {_places_line(entries, layout.with_repo)}"
         return
     yield f"{title}:"
-    yield from _places(entries, with_repo)
+    yield from _places(entries, layout)
 
 
 def _all_lines(found: SymbolReferences) -> Iterator[ReferenceEntry | TextLine]:
@@ -205,9 +244,34 @@ def _all_lines(found: SymbolReferences) -> Iterator[ReferenceEntry | TextLine]:
         yield from found.reconciliation.other
 
 
-def _places(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> Iterator[str]:
-    places = (PlaceLine(_file(line, with_repo), line.line, line.text, _enclosing(line)) for line in lines)
+def _each_line_once(entries: Iterable[ReferenceEntry]) -> list[ReferenceEntry]:
+    first: dict[tuple[str, str, int], ReferenceEntry] = {}
+    for entry in entries:
+        first.setdefault((entry.repo, entry.file_path, entry.line), entry)
+    return list(first.values())
+
+
+def _places(lines: Iterable[ReferenceEntry | TextLine], layout: _Layout) -> Iterator[str]:
+    places = (_place(line, layout) for line in lines)
     return (f"  {line}" for line in place_lines(places) if line)
+
+
+def _place(line: ReferenceEntry | TextLine, layout: _Layout) -> PlaceLine:
+    """Returns a line; with its body as neighbors, if that is shown."""
+    place = PlaceLine(_file(line, layout.with_repo), line.line, line.text, _enclosing(line))
+    around = layout.bodies.around(line) if isinstance(line, ReferenceEntry) else {}
+    if line.line not in around:
+        return place
+    first, last = line.line, line.line
+    while first - 1 in around:
+        first -= 1
+    while last + 1 in around:
+        last += 1
+    return place._replace(
+        text=around[line.line],
+        before=[around[number] for number in range(first, line.line)],
+        after=[around[number] for number in range(line.line + 1, last + 1)],
+    )
 
 
 def _file(line: ReferenceEntry | TextLine, with_repo: bool) -> str:
@@ -221,18 +285,18 @@ def _enclosing(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
     return line.enclosing
 
 
-def _text_lines(text: Reconciliation, with_repo: bool) -> Iterator[str]:
+def _text_lines(text: Reconciliation, layout: _Layout) -> Iterator[str]:
     if text.unexplained_lines or (text.unexplained and not text.other):
         yield f"code that contains the name and was not resolved ({text.unexplained}):"
-        yield from _places(text.unexplained_lines, with_repo)
+        yield from _places(text.unexplained_lines, layout)
         if text.unexplained > len(text.unexplained_lines):
             rest = text.unexplained - len(text.unexplained_lines)
             yield f"  … and {rest} more: grep_code with word=true lists them."
     if text.other:
         yield f"another symbol of the name ({_of(len(text.other), text.other_lines)}):"
-        yield from _places(text.other, with_repo)
+        yield from _places(text.other, layout)
     if text.mention_lines:
-        yield f"in comments and strings ({_of(len(text.mention_lines), text.mentions)}): {_places_line(text.mention_lines, with_repo)}"
+        yield f"in comments and strings ({_of(len(text.mention_lines), text.mentions)}): {_places_line(text.mention_lines, layout.with_repo)}"
     if text.prose_lines:
         yield f"in prose, such as Markdown: {several(text.prose_lines, 'line')} in {several(text.prose_files, 'file')}"
 

@@ -3,6 +3,8 @@
 It is listed by default, so agents pay for every word here.
 """
 
+from collections.abc import Mapping
+from itertools import groupby
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -10,9 +12,11 @@ from pydantic import Field, model_validator
 from prism_contracts import types
 from prism_contracts.code import EdgeKind, SymbolKind
 from prism_contracts.rpc.files import (
+    LINES,
     LIST_FILES,
     LIST_LIMIT_MAX,
     OUTLINE,
+    RANGES_MAX,
     ListFilesRequest,
 )
 from prism_contracts.rpc.search import (
@@ -33,9 +37,11 @@ from prism_contracts.rpc.symbols import (
     REFERENCES_LIMIT_MAX,
     SYMBOLS_BATCH_MAX,
     ReferencePage,
+    ReferencesReply,
     ReferencesRequest,
 )
 from prism_gateway.mcp.answers import files, hits, matches, references, symbols
+from prism_gateway.mcp.answers.reference_bodies import BodyPlace, body_uses
 from prism_gateway.mcp.arguments import (
     READ_TOKENS,
     BudgetedArguments,
@@ -142,6 +148,8 @@ class FindReferences(BudgetedArguments):
         OneOf(ReferencePage),
         Field(min_length=1, description="other: lines that mean another symbol of the name"),
     ] = ReferencePage.MAIN.value
+    include_bodies: Annotated[bool, Field(description="add the code of the functions that use it")] = False
+    include_candidates: Annotated[bool, Field(description="include lines that match by name only")] = True
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
     cursor: types.Cursor = ""
 
@@ -194,7 +202,24 @@ async def find_references(call: Call, arguments: FindReferences) -> Answer:
         lambda reply: max(len(answer.entries) for answer in reply.answers),
         lambda reply: references.fit_entries(reply, arguments.max_tokens),
     )
-    return references.answer(reply, request)
+    if not arguments.include_bodies:
+        return references.answer(reply, request)
+    return references.answer(
+        reply, request, await _bodies_around(call, arguments, reply), arguments.max_tokens
+    )
+
+
+async def _bodies_around(
+    call: Call, arguments: FindReferences, reply: ReferencesReply
+) -> Mapping[BodyPlace, str]:
+    """Returns the code of the symbols that contain references."""
+    texts: dict[BodyPlace, str] = {}
+    places = sorted(body_uses(reply), key=lambda place: place.repo)
+    for repo, of_repo in groupby(places, key=lambda place: place.repo):
+        asked = list(of_repo)[:RANGES_MAX]
+        found = await call.ask(LINES, arguments, repo=repo, ranges=[place.lines for place in asked])
+        texts |= {place: text for place, text in zip(asked, found.texts, strict=True) if text is not None}
+    return texts
 
 
 TOOLS: tuple[AnyTool, ...] = (
@@ -299,6 +324,9 @@ TOOLS: tuple[AnyTool, ...] = (
                     suggestions=STRINGS,
                     next_cursor=STRING,
                 )
+            ),
+            bodies=array(
+                record(repo=STRING, file_path=STRING, start_line=INTEGER, end_line=INTEGER, lines=OBJECT)
             ),
             **RECEIPT,
         ),

@@ -45,6 +45,7 @@ class ReferenceQuery(NamedTuple):
             path_filter=request.path_filter,
             reference_type=request.reference_type,
             source_only=request.source_only,
+            include_candidates=request.include_candidates,
             limit=request.limit,
             start=self.start,
         )

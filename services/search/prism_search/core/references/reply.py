@@ -114,6 +114,7 @@ def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
         return (
             (request.reference_type is None or kind is request.reference_type)
             and not (request.source_only and Flag.TEST in edge.file.flags)
+            and (request.include_candidates or edge.status is EdgeStatus.RESOLVED)
             and (glob is None or glob.fullmatch(edge.file.path) is not None)
         )
 
