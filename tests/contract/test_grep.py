@@ -296,6 +296,16 @@ async def test_a_literal_that_is_nowhere_is_read_as_the_regex_it_looks_like(kiln
         assert (lines_of([reply]), "regex" in reply.note) == (plainly(asked, regex=False), False)
 
 
+async def test_without_a_match_a_note_counts_matches_of_any_case(kiln) -> None:
+    handler = await kiln.handler()
+    for mode, note in [("content", "4 lines"), ("count", "4 lines"), ("files_with_matches", "3 files")]:
+        request = GrepRequest(tenant=kiln.tenant, pattern="KILN", output_mode=mode)
+        reply = await handler.grep(request)
+        assert (reply.matches, reply.files, reply.note) == ((), (), f"with case_sensitive=false: {note}")
+    for others in ({"case_sensitive": False}, {"pattern": "nowhere"}, {"pattern": "kiln"}):
+        assert (await handler.grep(request.model_copy(update=others))).note == ""
+
+
 async def test_after_the_time_limit_the_cursor_continues(kiln) -> None:
     handler = await kiln.handler(grep_deadline_s=1e-9)
     request = GrepRequest(tenant=kiln.tenant, pattern="kiln|e,", regex=True, limit=2_000)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import Flag
+from prism_contracts.errors import PrismError
 from prism_contracts.rpc.search import GrepMatch, GrepReply, GrepRequest, Only
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_search.adapters.filters import nothing_passes, refuse_unknown_language
@@ -61,10 +62,19 @@ class GrepHandler:
             _read_as(request, likely if start.as_regex else ""), target, listed, start, deadline
         )
         as_regex = start.as_regex
-        if likely and scan.complete and not scan.has_matches and not request.cursor:
-            regex = await self._scan(_read_as(request, likely), target, listed, start, deadline)
-            if regex.has_matches:
+        hint = ""
+        if scan.complete and not scan.has_matches and not request.cursor:
+            regex = (
+                await self._try(_read_as(request, likely), target, listed, start, deadline)
+                if likely
+                else None
+            )
+            if regex:
                 scan, as_regex = regex, True
+            elif request.case_sensitive:
+                folded = request.model_copy(update={"case_sensitive": False, "limit": 1})
+                found = await self._try(folded, target, listed, start, deadline)
+                hint = _ignoring_case(found) if found else ""
         excludes_all = bool(listed.points) and not scan.files and not any(map(passes, listed.points))
         totals = scan.totals
         return GrepReply(
@@ -77,10 +87,22 @@ class GrepHandler:
             if scan.complete
             else write_cursor(question, *scan.position, *(totals or (0, 0)), int(as_regex)),
             complete=scan.complete,
-            note=_nothing_passes(request) if excludes_all else _note(scan, likely if as_regex else ""),
+            note=_nothing_passes(request)
+            if excludes_all
+            else hint or _note(scan, likely if as_regex else ""),
             files_scanned=scan.files,
             receipt=await self._repositories.receipt(target),
         )
+
+    async def _try(
+        self, request: GrepRequest, target: Target, listed: Files, start: "_Start", deadline: float
+    ) -> Scan | None:
+        """Returns another reading of a question without matches; None if it has none either, or takes too long."""
+        try:
+            scan = await self._scan(request, target, listed, start, deadline)
+        except PrismError:
+            return None
+        return scan if scan.has_matches else None
 
     async def _scan(
         self, request: GrepRequest, target: Target, listed: Files, start: "_Start", deadline: float
@@ -149,6 +171,15 @@ def _nothing_passes(request: GrepRequest) -> str:
     sources = Only.SOURCES.value if request.source_only else ""
     files = request.only.value if request.only in {Only.TESTS, Only.SOURCES} and request.only else sources
     return nothing_passes(request.path_filter, request.language, exclude=request.exclude, only=files)
+
+
+def _ignoring_case(scan: Scan) -> str:
+    """Returns how many lines or files match with any case."""
+    totals = scan.totals
+    if totals is None:
+        return "there are matches with case_sensitive=false"
+    count = f"{totals.files} files" if scan.page.first_line_is_enough else f"{totals.lines} lines"
+    return f"with case_sensitive=false: {count}"
 
 
 def _note(scan: Scan, regex: str) -> str:

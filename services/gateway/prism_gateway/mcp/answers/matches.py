@@ -13,6 +13,7 @@ LINE_FLOOR_CHARS = 200
 ITEM_CHARS = 12
 # Files of the rest that are listed with their counts.
 REST_SHOWN_MAX = 12
+NO_FILE = "no indexed file"
 MORE = "more matches: continue with next_cursor"
 
 
@@ -144,7 +145,7 @@ def _place(match: Json) -> str:
 def _count_line(reply: GrepReply) -> str:
     found = len(reply.matches) or len(reply.files)
     scanned = several(reply.files_scanned, "file")
-    if not found and not reply.files_scanned and not reply.note:
+    if not found and not reply.files_scanned and not reply.note.startswith(NO_FILE):
         return "No match: the index rules out every file"
     if not found:
         return f"No match in {scanned} scanned"
