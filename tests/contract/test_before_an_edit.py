@@ -30,7 +30,10 @@ from prism_runtime.bus import Bus
 from prism_runtime.settings import ServiceSettings
 from prism_search.main import SearchApp
 
-TRACKER, BILLING, BARE = "acme/parcel-tracker", "acme/billing", "acme/bare"
+TRACKER, BILLING, BARE, CLAIMS, REPORTS = (
+    f"acme/{name}" for name in ("parcel-tracker", "billing", "bare", "claims", "reports")
+)
+REPORTS_COUNT = 13  # more than are searched
 RULES_BYTES = 1_000_000
 FILES = {
     TRACKER: {
@@ -71,6 +74,17 @@ FILES = {
         "billing/invoice.py": "from parcels.depot import Depot\n\n\ndef weigh_all():\n    return Depot().weigh(1)\n",
     },
     BARE: {"a.py": "def weigh_bare():\n    return 1\n"},
+    # Says the words of an import, and uses a function of the same name.
+    CLAIMS: {
+        "claims/forms.py": (
+            "# Labels come from parcels, import parcels to see.\nfrom claims.paper import print_label\n\n\n"
+            "def write():\n    return print_label('claim')\n"
+        ),
+    },
+    REPORTS: {
+        f"reports/r{number}.py": "from parcels.day import run_day\n\nrun_day()\n"
+        for number in range(REPORTS_COUNT)
+    },
 }  # fmt: skip
 LAST = HistoryCommit(commit="4f7c2b9", at=datetime(2026, 1, 1, tzinfo=UTC), message="Weigh twice")
 HISTORY = History(
@@ -162,7 +176,23 @@ async def test_uses_in_other_repositories_are_a_risk(prepare) -> None:
     (first, *_) = risks(reply)[EditRisk.OTHER_REPOSITORIES]
     assert first.startswith(f"{BILLING} billing/invoice.py:")
     assert all(entry.repo == TRACKER for entry in reply.references.entries)
-    assert EditRisk.OTHER_REPOSITORIES not in risks(await prepare(symbol="print_label"))
+    assert all(BILLING in place for place in risks(reply)[EditRisk.OTHER_REPOSITORIES])
+    assert not any("Other repositories" in note for note in reply.notes)
+
+
+async def test_a_use_in_another_repository_needs_an_import(prepare) -> None:
+    reply = await prepare(symbol="print_label")
+    assert EditRisk.OTHER_REPOSITORIES not in risks(reply)
+    assert not any("Other repositories" in note for note in reply.notes)
+
+
+async def test_too_many_importing_files_are_named_and_not_read(prepare) -> None:
+    reply = await prepare(symbol="run_day")
+    assert EditRisk.OTHER_REPOSITORIES not in risks(reply)
+    assert (
+        f"Other repositories were not searched: {REPORTS_COUNT} files of {REPORTS} may import run_day. "
+        "grep_code with their repo lists the lines."
+    ) in reply.notes
 
 
 async def test_a_private_symbol_is_not_marked_exported(prepare) -> None:

@@ -7,10 +7,11 @@ match.
 
 import posixpath
 import re
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
-from prism_resolver.languages import C_FAMILY, ECMASCRIPT, FOLDER_PACKAGES, SAME_FOLDER, is_standard
+from prism_resolver.languages import C_FAMILY, ECMASCRIPT, FOLDER_PACKAGES, JVM, SAME_FOLDER, is_standard
 
 # A file with such a name represents its folder.
 FOLDER_FILES = frozenset({"__init__", "index", "mod", "init", "lib", "package", "main"})
@@ -61,21 +62,31 @@ def imports(importer: File, module: str, target: File) -> Certainty:
     )
 
 
-def import_roots(file: File) -> frozenset[str]:
-    """Returns the names that an import from another repository begins with, or names the package by.
+def import_texts(file: File, packages: Iterable[str] = ()) -> frozenset[str]:
+    """Returns texts of which a file of another repository has one if it imports the file.
 
-    They are the first folder that is no usual root, the folder of the file, and the repository. A file at the root
-    is imported by its own name.
+    `packages` are the names under which the repository publishes the file. Comments may contain such a text too.
     """
     *folders, name = file.path.split("/")
     first = next((folder for folder in folders if folder not in ROOTS), "")
     stem = SOURCE_SUFFIX.sub("", name).rpartition(".")[0] or name
-    roots = {first or stem, file.repo}
-    if file.language in FOLDER_PACKAGES and folders:
-        roots.add(folders[-1])
-    if file.language in C_FAMILY:
-        roots.add(stem)
-    return frozenset(root for root in roots if root)
+    published = sorted(filter(None, packages)) or [file.repo]
+    if file.language == "python":
+        texts = {f"{word} {first or stem}" for word in ("from", "import")}
+    elif file.language in ECMASCRIPT:
+        texts = {f"{quote}{one}{end}" for one in published for quote in "'\"" for end in (quote, "/")}
+    elif file.language in FOLDER_PACKAGES:
+        texts = {f"{one}{end}" for one in published for end in ('"', "/")}
+    elif file.language in C_FAMILY:
+        texts = {f"{stem}.h"}
+    elif file.language in JVM:
+        below = 1 + max((at for at, folder in enumerate(folders) if folder in ROOTS), default=-1)
+        texts = {".".join(folders[below:]) or stem}
+    elif file.language == "rust":
+        texts = {f"{one.replace('-', '_')}::" for one in published}
+    else:
+        texts = {first or stem, *published}
+    return frozenset(filter(None, texts))
 
 
 def key(importer: File, module: str) -> str:

@@ -174,17 +174,24 @@ class EditContextBuilder:
     async def _elsewhere(self, focus: SymbolFocus, references: TimedReferences) -> list[EditWarning]:
         """Returns a warning about uses in other repositories of the tenant; for a member, of its class."""
         is_alone = len(self._repositories.everything(focus.target).repositories) == 1
-        if is_alone or not is_public(focus.file, focus.index) or references.is_over("Other repositories"):
+        is_private = not is_public(focus.file, focus.index) or Flag.TEST in focus.file.flags
+        if is_alone or is_private or references.is_over("Other repositories"):
             return []
         name = focus.owner.partition(".")[0] or focus.symbol.qualified_name
         path = focus.file.path if name in focus.file.unit.named else ""
-        everywhere = await self._repositories.target(ScopedRequest(tenant=focus.target.scope.tenant))
-        far = [entry for entry in await references.elsewhere(everywhere, name, path) if _is_evidence(entry)]
+        tenant = focus.target.scope.tenant
+        home = await self._repositories.target(
+            ScopedRequest(tenant=tenant, repo=focus.target.repositories[0].repo)
+        )
+        everywhere = await self._repositories.target(ScopedRequest(tenant=tenant))
+        entries = await references.elsewhere(home, everywhere, name, path)
+        far = [entry for entry in entries if _is_evidence(entry)]
         if not far:
             return []
         repos = ", ".join(sorted({entry.repo for entry in far}))
         places = (f"{entry.repo} {entry.file_path}:{entry.line} {entry.symbol}".rstrip() for entry in far)
-        text = f"{name} is used in {len(far)} places of other repositories, matched by name: {repos}."
+        places_of = "place" if len(far) == 1 else "places"
+        text = f"{name} is used in {len(far)} {places_of} of other repositories that import it: {repos}."
         return [_warning(EditRisk.OTHER_REPOSITORIES, text, places)]
 
 

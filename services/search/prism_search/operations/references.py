@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from prism_catalog.target import Target
-from prism_contracts.code import EdgeStatus
+from prism_contracts.code import EdgeStatus, ReferenceKind
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     ReferenceEntry,
@@ -23,7 +23,9 @@ from prism_contracts.rpc.symbols import (
     TextLine,
     UsesReply,
 )
-from prism_resolver.modules import File, import_roots, imports, key
+from prism_resolver.languages import family_of
+from prism_resolver.manifests import Packages
+from prism_resolver.modules import File, import_texts, imports, key
 from prism_resolver.occurrences import Occurrences
 from prism_resolver.program import Program
 from prism_runtime.packing import unpack_lines
@@ -34,6 +36,7 @@ from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.adapters.uses import GraphUses
+from prism_search.core.clauses import Clause
 from prism_search.core.definitions import DefinitionMatch
 from prism_search.core.patterns import compile_pattern
 from prism_search.core.references.edges import DefinedSymbol, Edge, SourceFile, Uses
@@ -49,7 +52,7 @@ Labelled = TypeVar("Labelled", ReferenceEntry, TextLine)
 FILES_MAX = 1_000
 AROUND_MAX = 100
 # Files of other repositories that are read for one definition.
-ELSEWHERE_FILES_MAX = 8
+ELSEWHERE_FILES_MAX = 12
 # Files read for the classes of variables that they declare, and how often for what those files import in
 # turn.
 LEARNED_MAX = 100
@@ -57,10 +60,10 @@ ROUNDS_MAX = 2
 
 
 class Elsewhere(NamedTuple):
-    """References in other repositories, and the number of files that were left out because they are too many."""
+    """References in other repositories, and the files that were left out because they are too many."""
 
     entries: tuple[ReferenceEntry, ...]
-    files_left_out: int
+    left_out: tuple[StoredPoint, ...]
 
 
 class ReferenceFinder:
@@ -115,46 +118,45 @@ class ReferenceFinder:
         return uses.entries
 
     async def elsewhere(
-        self, everywhere: Target, home: str, symbol: str, request: ReferencesRequest
+        self, home: Target, everywhere: Target, symbol: str, request: ReferencesRequest
     ) -> Elsewhere:
         """Returns the references in other repositories than `home`, which has the definition.
 
-        Only files that contain the name and a name under which the definition's package is imported are read, and
-        none of a repository that defines the symbol itself. If they are too many, none is read.
+        Reads only files that contain the name and a text that imports the definition's file. A repository that
+        defines the symbol itself uses its own. If the files are too many, none is read.
         """
-        search = await self._search(everywhere, symbol, request)
-        query, listed = search.query, search.listed
-        found = [one for one in query.match.found if one.point.repo == home]
-        defining = {one.point.repo for one in query.match.found}
-        words = await self._imported_as(everywhere, listed, found)
-        importing = {id_ for word in words for id_ in search.holding_word(word)}
-        wanted = [point for point in search.holding if point.repo not in defining and point.id in importing]
-        if not found or not wanted:
-            return Elsewhere((), 0)
-        if len(wanted) > ELSEWHERE_FILES_MAX:
-            return Elsewhere((), len(wanted))
-        homes = {one.point.id: one.point for one in found}
-        around = [point for one in found for point in listed.around(home, one.point.text("path"))]
-        files = await self._sources.read(everywhere, [*homes.values(), *wanted, *around])
-        defined = _homes(found, files)
-        if not defined:
-            return Elsewhere((), 0)
+        match = await self._definitions.match(home, symbol, request.path)
+        listed = await self._listing.files(everywhere)
         packages = await self._manifests.packages(everywhere, listed)
-        uses = Uses(defined, files, Program(search.occurrences, packages, listed.ids))
-        edges = [edge for edge in await asyncio.to_thread(uses.edges) if edge.file.facts.scope != home]
-        return Elsewhere(uses_of_edges(query, files, edges).entries, 0)
-
-    async def _imported_as(
-        self, target: Target, listed: Files, found: Iterable[DefinitionMatch]
-    ) -> frozenset[str]:
-        """Returns the names by which other repositories can import the packages of definitions."""
-        packages = await self._manifests.packages(target, listed)
-        names: set[str] = set()
-        for one in found:
-            path, language = one.point.text("path"), one.point.text("language")
-            names |= import_roots(File(path, language, target.name_of(one.point.repo).rpartition("/")[2]))
-            names |= {name.rpartition("/")[2] for name in packages.containing(one.point.repo, path)}
-        return frozenset(names)
+        wanted = _importers(home, listed, packages, match.found)
+        if wanted:
+            names = {one.symbol.qualified_name for one in match.found}
+            defining = {one.point.repo for one in await self._definitions.called(everywhere, names)}
+            wanted = [point for point in wanted if point.repo not in defining]
+        if not wanted or len(wanted) > ELSEWHERE_FILES_MAX:
+            return Elsewhere((), tuple(wanted))
+        homes = [one.point for one in match.found]
+        around = [
+            point
+            for one in homes
+            for point in listed.around(one.repo, one.text("path"))
+            if point not in homes
+        ]
+        files = await self._sources.read(everywhere, [*homes, *wanted, *around])
+        defined = _homes(match.found, files)
+        if not defined:
+            return Elsewhere((), ())
+        program = Program(await self._occurrences.of(everywhere), packages, listed.ids)
+        uses = Uses(defined, files, program)
+        own = {point.id for point in (*homes, *around)}
+        edges = [
+            edge
+            for edge in await asyncio.to_thread(uses.edges)
+            if edge.file.id not in own
+            and (edge.status is EdgeStatus.RESOLVED or any(_imports(edge.file, one.file) for one in defined))
+        ]
+        query = ReferenceQuery(everywhere, request, match, defined[0].symbol.name)
+        return Elsewhere(uses_of_edges(query, files, edges).entries, ())
 
     async def _with_symbols(
         self, target: Target, points: Iterable[StoredPoint], found: SymbolReferences
@@ -290,13 +292,7 @@ class _Search:
     @cached_property
     def holding(self) -> Sequence[StoredPoint]:
         """The files that may hold the name."""
-        pattern = compile_pattern(self.query.name, regex=False, case_sensitive=True, word=False)
-        return self.listed.that_may_hold(pattern.clauses)
-
-    def holding_word(self, word: str) -> Iterator[str]:
-        """Returns the ids of the files that may hold a word."""
-        pattern = compile_pattern(word, regex=False, case_sensitive=True, word=False)
-        return (point.id for point in self.listed.that_may_hold(pattern.clauses))
+        return self.listed.that_may_hold(_clauses(self.query.name))
 
     @cached_property
     def wanted(self) -> Sequence[StoredPoint]:
@@ -316,6 +312,34 @@ class _Search:
         )
         around = {point.id: point for point in (*folders, *implementers) if point.id not in read}
         return list(around.values())[:AROUND_MAX]
+
+
+def _clauses(text: str) -> Sequence[Clause]:
+    return compile_pattern(text, regex=False, case_sensitive=True, word=False).clauses
+
+
+def _importers(
+    home: Target, listed: Files, packages: Packages, found: Iterable[DefinitionMatch]
+) -> list[StoredPoint]:
+    """Returns the files of other repositories that may contain a name and import its definition."""
+    wanted: dict[str, StoredPoint] = {}
+    for one in found:
+        file = _file(home, one.point)
+        languages = family_of(file.language)
+        for text in import_texts(file, packages.containing(one.point.repo, file.path)):
+            for point in listed.that_may_hold((*_clauses(text), *_clauses(one.symbol.name))):
+                if point.repo != one.point.repo and point.text("language") in languages:
+                    wanted[point.id] = point
+    return list(wanted.values())
+
+
+def _imports(file: SourceFile, target: SourceFile) -> bool:
+    """Whether a file imports a module that can be another file, or its package."""
+    importer, other = (File(one.path, one.language, one.facts.repo) for one in (file, target))
+    return any(
+        reference.kind is ReferenceKind.IMPORT and imports(importer, reference.qualifier, other)
+        for reference in file.references
+    )
 
 
 def _missing(target: Target, listed: Files, uses: Uses, read: Container[str]) -> list[StoredPoint]:

@@ -13,10 +13,13 @@ from prism_contracts.rpc.symbols import (
 )
 from prism_runtime.tasks import cancelled
 from prism_search.operations.references import ReferenceFinder
+from prism_store.reader import StoredPoint
 
 SECONDS_MAX = 6.0
 # Each search may read hundreds of files and hold them in memory.
 AT_ONCE = 2
+ELSEWHERE_SECONDS_MAX = 1.0
+REPOS_SHOWN_MAX = 3
 
 
 class TimedReferences:
@@ -68,15 +71,18 @@ class TimedReferences:
             self._leave_out(what)
         return [task.result() if task in done else () for task in asked]
 
-    async def elsewhere(self, everywhere: Target, symbol: str, path: str) -> Sequence[ReferenceEntry]:
+    async def elsewhere(
+        self, home: Target, everywhere: Target, symbol: str, path: str
+    ) -> Sequence[ReferenceEntry]:
         """Returns who uses a symbol in other repositories; none if too many files may."""
-        home = self._target.repositories[0].repo
-        found = await self._references.elsewhere(everywhere, home, symbol, self._request(symbol, path))
-        if found.files_left_out:
-            self.left_out.append(
-                f"Other repositories: not searched, because {found.files_left_out} files may use it. "
-                "find_references with their repo answers."
-            )
+        search = self._references.elsewhere(home, everywhere, symbol, self._request(symbol, path))
+        try:
+            found = await asyncio.wait_for(search, ELSEWHERE_SECONDS_MAX)
+        except TimeoutError:
+            self._leave_out("Other repositories")
+            return ()
+        if found.left_out:
+            self.left_out.append(_not_searched(everywhere, symbol, found.left_out))
         return found.entries
 
     def _leave_out(self, what: str) -> None:
@@ -91,3 +97,13 @@ class TimedReferences:
             path=path,
             limit=REFERENCES_LIMIT_MAX,
         )
+
+
+def _not_searched(everywhere: Target, symbol: str, files: Sequence[StoredPoint]) -> str:
+    name = symbol.rpartition(".")[2]
+    repos = sorted({everywhere.name_of(point.repo) for point in files})
+    more = f" and {len(repos) - REPOS_SHOWN_MAX} more" if len(repos) > REPOS_SHOWN_MAX else ""
+    return (
+        f"Other repositories were not searched: {len(files)} files of {', '.join(repos[:REPOS_SHOWN_MAX])}{more} "
+        f"may import {name}. grep_code with their repo lists the lines."
+    )
