@@ -1,6 +1,7 @@
 """A file that may answer: what is known of it, and what each leg found in it."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from prism_contracts.base import ordinal_of
@@ -72,6 +73,11 @@ class Candidate:
     signals: dict[str, float] = field(default_factory=dict)
     # The definitions of the outline whose names match a word of the question.
     touched: tuple[OutlineEntry, ...] = ()
+
+    @cached_property
+    def definitions(self) -> tuple[OutlineEntry, ...]:
+        """All definitions of the file, parsed once per question."""
+        return self.outline.definitions()
 
 
 def chunk_places(starts: str, lines: int) -> list[tuple[int, int]]:

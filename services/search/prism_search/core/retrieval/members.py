@@ -5,8 +5,8 @@ signature, and the words of the question that it contains. Never lines of a neig
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
@@ -16,7 +16,7 @@ from prism_search.core.outline import BLOCK_LINES_MIN, VALUE, OutlineEntry
 from prism_search.core.passages import Range
 from prism_search.core.references.text_spans import TextSpans
 from prism_search.core.retrieval.candidates import Candidate
-from prism_search.core.words import IDENTIFIER, STOP_WORDS, parts
+from prism_search.core.words import IDENTIFIER, parts
 
 # How far a passage is extended to the beginning of its function, and how long the text is that is read for it.
 BEFORE_LINES_MAX = 150
@@ -50,6 +50,8 @@ class MemberText:
 
     lines: Mapping[int, str]
     prose: frozenset[int]  # numbers of lines that are comments or docstrings only
+    # By line: the stems of the question that it contains, each with its likeness. Filled in by `matched`.
+    _matched: dict[int, Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, content: str, first_line: int, language: str) -> "MemberText":
@@ -68,6 +70,18 @@ class MemberText:
             )
         }
         return cls(dict(enumerate(lines, first_line)), frozenset(prose))
+
+    def matched(self, question: Question, numbers: Iterable[int]) -> dict[str, float]:
+        """Returns the stems of the question that these lines contain, each with its best likeness."""
+        found: dict[str, float] = {}
+        for number in numbers:
+            known = self._matched.get(number)
+            if known is None:
+                words = IDENTIFIER.findall(self.lines.get(number, ""))
+                known = self._matched[number] = _merged(map(question.matched_stems_of_name, words))
+            if known:
+                found = _merged([found, known])
+        return found
 
     def code(self, first: int, last: int) -> list[int]:
         """Returns the numbers of the lines with code."""
@@ -107,10 +121,10 @@ def member_of(question: Question, file: Candidate, found: Range, text: MemberTex
     scored = [(_score(question, one, entries, found, text), -one.start, one) for one in entries]
     symbol = max(scored, default=(0.0, 0, None))[2]
     start, end = (symbol.start, symbol.end) if symbol else (found.start, found.end)
-    words = _words(text.lines.get(number, "") for number in _own(symbol, entries, start, end))
+    stems = text.matched(question, _own(symbol, entries, start, end))
     lines = _lines(question, text, start, end, rank) if rank < len(CHARS) else ()
     return Member(
-        symbol, start, end, _signature(text, start, end) if symbol else "", _matched(question, words), lines
+        symbol, start, end, _signature(text, start, end) if symbol else "", _matched(question, stems), lines
     )
 
 
@@ -137,14 +151,14 @@ def callees_of(
 
 
 def _callables(file: Candidate, name: str) -> list[OutlineEntry]:
-    return [one for one in file.outline.definitions() if one.name == name and one.kind in CALLABLE_KINDS]
+    return [one for one in file.definitions if one.name == name and one.kind in CALLABLE_KINDS]
 
 
 def _entries(file: Candidate, found: Range) -> list[OutlineEntry]:
     """Returns the types, functions and larger values that a passage touches."""
     return [
         one
-        for one in file.outline.definitions()
+        for one in file.definitions
         if one.start <= found.end
         and one.end >= found.start
         and (one.group != VALUE or one.end - one.start >= BLOCK_LINES_MIN)
@@ -155,8 +169,7 @@ def _score(
     question: Question, one: OutlineEntry, entries: Sequence[OutlineEntry], found: Range, text: MemberText
 ) -> float:
     """Returns how well a member answers: by the words that its own lines contain, by its name, and by its place."""
-    words = _words(text.lines.get(number, "") for number in _own(one, entries, one.start, one.end))
-    contained = question.share(question.matched_stems(words))
+    contained = question.share(text.matched(question, _own(one, entries, one.start, one.end)))
     named = question.name_match(one.name)
     covered = min(one.end, found.end) - max(one.start, found.start) + 1
     inside = covered / (found.end - found.start + 1)
@@ -181,14 +194,18 @@ def _own(symbol: OutlineEntry | None, entries: Sequence[OutlineEntry], start: in
     )
 
 
-def _words(lines: Iterator[str]) -> frozenset[str]:
-    found = (word for line in lines for word in IDENTIFIER.findall(line) if word.lower() not in STOP_WORDS)
-    return frozenset(part for word in found for part in parts(word))
+def _merged(many: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Returns the best likeness of each stem."""
+    found: dict[str, float] = {}
+    for one in many:
+        for stem, degree in one.items():
+            if degree > found.get(stem, 0.0):
+                found[stem] = degree
+    return found
 
 
-def _matched(question: Question, words: frozenset[str]) -> tuple[str, ...]:
-    """Returns the words of the question that are among these, the rarest first, as the question writes them."""
-    stems = question.matched_stems(words)
+def _matched(question: Question, stems: Mapping[str, float]) -> tuple[str, ...]:
+    """Returns the words of the question that have these stems, the rarest first, as the question writes them."""
     rarest = sorted(stems, key=lambda stem: -question.rarity.get(stem, 0.0))
     # A word of several parts is named only if all of them match.
     whole = (term for term in reversed(question.query.terms) if stems.keys() >= set(parts(term)))
@@ -226,10 +243,7 @@ def _best(question: Question, text: MemberText, code: Sequence[int], rank: int) 
     """Returns the signature and the lines with most words of the question, each with a line before and after."""
     signature = code[: _signature_length(text, code)]
     body = code[len(signature) :]
-    scores = [
-        (question.share(question.matched_stems(_words(iter([text.lines[number]])))), -at)
-        for at, number in enumerate(body)
-    ]
+    scores = [(question.share(text.matched(question, [number])), -at) for at, number in enumerate(body)]
     kept, room = list(signature), CHARS[rank] - sum(len(text.lines[number]) for number in signature)
     for score, at in sorted(scores, reverse=True)[: BEST_LINES[rank]]:
         frame = [number for number in body[max(0, -at - 1) : -at + 2] if number not in kept]
