@@ -5,7 +5,7 @@ import pytest
 from bench.agents.arms import State, run
 from bench.agents.ask import Call
 from bench.agents.explorer import places
-from bench.agents.questions import Kind, Place, Question, brief
+from bench.agents.questions import Kind, Place, Question, brief, load
 from bench.agents.report import costs, table
 from bench.agents.score import read_answers, scores
 
@@ -93,3 +93,12 @@ def test_brief_names_the_command_and_the_questions(tmp_path) -> None:
 def test_explorer_reads_places_from_answers() -> None:
     text = "calls (1):\n  shop.py\n    sell (6-8) 7: pay()\nsrc/a.py:3-9 Till.open: def open(self)\n  1 test_a.py: test_a 4-6"
     assert list(places(text)) == ["shop.py:6-8 sell", "src/a.py:3-9 Till.open", "test_a.py:4-6 test_a"]
+
+
+def test_questions_are_consistent() -> None:
+    every = load()
+    assert len({one.id for one in every}) == len(every)
+    for one in every:
+        assert one.truth or one.verdict == "no", one.id
+        assert all(place.start <= place.end for place in one.truth), one.id
+        assert len(one.revision) == 40, one.id
