@@ -171,6 +171,11 @@ redaction-check: $(VENV)/.run ## List each redaction in the folder DIR with its 
 exactness: $(VENV)/.run $(VENV)/.peers ## Compare grep_code with ripgrep on the folders CORPORA, or on installed packages
 	$(BIN)/python -m bench.exactness $(CORPORA)
 
+.PHONY: references-exactness
+references-exactness: $(VENV)/.run $(VENV)/.peers ## Compare the lines of find_references with ripgrep on folders (REPOS=)
+	$(if $(REPOS),,$(error Set REPOS to folders of code))
+	$(BIN)/python -m bench.references_exactness $(REPOS)
+
 .PHONY: graph-accuracy
 graph-accuracy: $(VENV)/.run $(VENV)/.graph ## Compare find_references with language resolvers on clones (REPOS=), and write docs/graph.md
 	$(if $(REPOS),,$(error Set REPOS to folders of clones; see CONTRIBUTING.md))

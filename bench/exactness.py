@@ -1,6 +1,6 @@
 """`python -m bench.exactness`: search the same patterns with Prism and ripgrep, compare every line.
 
-Writes docs/exactness.md.
+Writes the first part of docs/exactness.md; `bench.references_exactness` writes the second.
 
 Starts a stack on an empty folder, and indexes each corpus, a folder of code, as a repository. Patterns are cut from
 the indexed text. ripgrep searches the files on disk; Prism is asked over REST, to the last page, and once more for
@@ -19,7 +19,7 @@ import sysconfig
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -50,6 +50,8 @@ TIMEOUT_S = 60.0
 SHOWN_MAX = 5
 MARK = b"\xef\xbb\xbf"
 FAILED = 2
+# Begins the part of the page about references.
+SECOND_PART = "## References\n"
 # The default, and a run with no text cached in memory, so that the index must select the files.
 ROUNDS: dict[str, dict[str, str]] = {
     "texts in memory": {},
@@ -67,6 +69,7 @@ class Corpus:
     folder: Path
     texts: dict[str, str]
     altered: frozenset[Line]
+    languages: Mapping[str, str]  # by path
 
 
 class Outcome(NamedTuple):
@@ -109,7 +112,7 @@ def main() -> None:
     print(page)
     for outcome in [outcome for outcome in outcomes if not outcome.is_exact]:
         print(outcome._replace(missing=outcome.missing[:SHOWN_MAX], extra=outcome.extra[:SHOWN_MAX]))
-    options.out.write_text(page)
+    write_part(options.out, page, 0)
     sys.exit(any(not outcome.is_exact for outcome in outcomes))
 
 
@@ -133,7 +136,7 @@ class _Round:
             base_url=self.stack.target.url, headers=headers, timeout=TIMEOUT_S
         ) as http:
             for number, folder in enumerate(self.options.corpora):
-                corpus = await _index(self.stack, _copy(folder, self.copies))
+                corpus = await index_corpus(self.stack, copy_files(folder, self.copies))
                 corpora[corpus.name] = corpus
                 _say(f"{corpus.name}: {len(corpus.texts)} files, {len(corpus.altered)} lines differ on disk")
                 patterns = make_patterns(list(corpus.texts.values()), each, self.seed + len(ROUNDS) * number)
@@ -141,34 +144,36 @@ class _Round:
         return outcomes
 
 
-def _copy(folder: Path, copies: Path) -> Path:
+def copy_files(folder: Path, copies: Path) -> Path:
     """Copy the files only: a folder inside a work tree is indexed by the rules of that work tree."""
     ignored = shutil.ignore_patterns(".git", "__pycache__")
     return Path(shutil.copytree(folder, copies / folder.resolve().name, symlinks=True, ignore=ignored))
 
 
-async def _index(stack: Stack, folder: Path) -> Corpus:
+async def index_corpus(stack: Stack, folder: Path) -> Corpus:
     """Index a folder, and read back the indexed texts."""
     repo = f"exactness/{folder.name}"
     async with Prism(stack.target) as prism:
         await index_folder(prism, folder, repo)
     async with mcp_client(stack.target, repo) as agent:
-        texts = {path: await _read(agent, path) for path in await _paths(agent)}
+        languages = await _languages(agent)
+        texts = {path: await _read(agent, path) for path in languages}
     differing = (_differing(folder / path, text) for path, text in texts.items())
     altered = {(path, line) for path, lines in zip(texts, differing, strict=True) for line in lines}
-    return Corpus(repo, folder, texts, frozenset(altered))
+    return Corpus(repo, folder, texts, frozenset(altered), languages)
 
 
-async def _paths(agent: Client) -> list[str]:
-    paths: list[str] = []
+async def _languages(agent: Client) -> dict[str, str]:
+    """Returns the language of each indexed file."""
+    languages: dict[str, str] = {}
     cursor = None
     while cursor != "":
         _, page = await call_tool(
             agent, "list_files", limit=LIST_LIMIT_MAX, max_tokens=TOKENS_MAX, cursor=cursor or ""
         )
-        paths += [file["file_path"] for file in page["files"]]
+        languages |= {file["file_path"]: file["language"] for file in page["files"]}
         cursor = page["next_cursor"]
-    return paths
+    return languages
 
 
 async def _read(agent: Client, path: str) -> str:
@@ -189,7 +194,7 @@ def _differing(file: Path, text: str) -> list[int]:
 
 async def _compare(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, round_: _Round) -> Outcome:
     started = time.perf_counter()
-    wanted, refused = _ripgrep(round_.ripgrep, corpus, asked)
+    wanted, refused = ripgrep_lines(round_.ripgrep, corpus, asked)
     ripgrep_s = time.perf_counter() - started
     found, error, prism_s = await _prism(http, corpus, asked)
     return Outcome(
@@ -208,7 +213,7 @@ async def _compare(http: httpx.AsyncClient, corpus: Corpus, asked: Asked, round_
     )
 
 
-def _ripgrep(ripgrep: str, corpus: Corpus, asked: Asked) -> tuple[set[Line], str]:
+def ripgrep_lines(ripgrep: str, corpus: Corpus, asked: Asked) -> tuple[set[Line], str]:
     """Returns the lines, or the reason of a refusal."""
     rows, refused = _run_ripgrep(ripgrep, corpus, asked, "-n")
     return {row for row in rows if row[0] in corpus.texts} - corpus.altered, refused
@@ -271,6 +276,13 @@ async def _pages(
         following = {"limit": GREP_LIMIT_MAX, "cursor": pages[-1].next_cursor}
         answer = await http.post("/api/v1/grep", json=body | following)
     return [], answer.text, seconds
+
+
+def write_part(page: Path, text: str, number: int) -> None:
+    """Write one of the two parts of the page, and keep the other."""
+    parts = page.read_text().partition(SECOND_PART) if page.exists() else ("", "", "")
+    first, second = (text, parts[2]) if number == 0 else (parts[0], text)
+    page.write_text(f"{first.rstrip()}\n" + (f"\n{SECOND_PART}{second}" if second else ""))
 
 
 def _page(corpora: Sequence[Corpus], outcomes: Sequence[Outcome], ripgrep: str) -> str:

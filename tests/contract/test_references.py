@@ -34,6 +34,8 @@ FILES = {
     "parcels/far.py": "def f(book):\n    book.rate(3)\n",
     "parcels/barn.py": "class Barn: ...\n\nStore = Barn\nbarn = Barn()\n",
     "parcels/other.py": "def rating(): ...\n",
+    "scales.py": "class Depot:\n    def weigh(self): ...\nclass Scale:\n    def weigh(self):\n"
+    + 5 * "        self.weigh()\n",
     "package.json": '{"name": "acme", "private": true}\n',
     "depots/package.json": '{"name": "@acme/depots"}\n',
     "depots/src/index.ts": "export function stow() {}\n",
@@ -119,6 +121,39 @@ async def test_pages_continue_after_the_last_entry(ask) -> None:
     assert not cursor
     (whole,) = await ask("rate")
     assert seen == places(whole)
+
+
+async def test_lines_of_another_symbol_have_pages(ask) -> None:
+    (main,) = await ask("Depot.weigh")
+    assert main.reconciliation.other_lines == 6
+    assert not main.reconciliation.other
+    seen, cursor = [], ""
+    for _ in range(3):
+        (answer,) = await ask("Depot.weigh", page="other", limit=2, cursor=cursor)
+        assert not answer.entries
+        seen += [line.line for line in answer.reconciliation.other]
+        cursor = answer.next_cursor
+    assert not cursor
+    assert seen == [4, 5, 6, 7, 8, 9]
+
+
+async def test_candidates_are_left_out_on_request(ask) -> None:
+    (sure,) = await ask("rate", include_candidates=False)
+    assert places(sure) == [
+        "parcels/depot.py:4 resolved",
+        "parcels/depot.py:5 resolved",
+        "parcels/depot.py:1 resolved",
+    ]
+    assert sum(sure.counts.values()) == 3
+    assert sure.reconciliation.candidate_lines == 1
+
+
+async def test_unresolved_lines_are_on_the_first_page_only(ask) -> None:
+    (first,) = await ask("rate", limit=1)
+    (second,) = await ask("rate", limit=1, cursor=first.next_cursor)
+    assert first.reconciliation.mention_lines
+    assert not second.reconciliation.mention_lines
+    assert second.reconciliation.mentions == first.reconciliation.mentions
 
 
 async def test_filters_select_entries_and_not_the_reconciliation(ask) -> None:

@@ -90,8 +90,8 @@ def test_no_callers_is_stated_only_with_a_check_of_the_text() -> None:
     counts = RECONCILIATION.model_copy(update={"resolved": 0, "unexplained": 4})
     uses = SymbolReferences(symbol="Depot.weigh", definitions=(), total_definitions=1, reconciliation=counts)
     text = answer(reply(references=uses), 4_000).text
-    assert "uses of Depot.weigh: none found\ncode that contains the name and was not resolved (4):" in text
-    assert "4 lines of code could not be resolved (listed above)" in text
+    assert "uses of Depot.weigh: none found\n" in text
+    assert "4 lines of code could not be resolved (grep_code with word=true lists them)" in text
     assert "70 lines of code in 3 files contain Depot.weigh" in text
 
 

@@ -78,6 +78,9 @@ def test_counts_state_whether_they_are_filtered(asked, words) -> None:
     assert any("7 calls" in line and "2 another weigh" in line for line in lines[at + 1 :])
 
 
+LINE = TextLine(repo="acme/app", file_path="b.py", line=3, text="scale.weigh()")
+
+
 def completeness(**counts: object) -> str:
     known = {
         "resolved": 7,
@@ -111,7 +114,11 @@ def test_a_list_that_accounts_for_every_line_is_complete() -> None:
     ("counts", "lack"),
     [
         ({"candidate_lines": 2}, "2 lines by name only (?)"),
-        ({"unexplained": 1}, "1 line of code could not be resolved (listed above)"),
+        (
+            {"unexplained": 1, "unexplained_lines": (LINE,)},
+            "1 line of code could not be resolved (listed above)",
+        ),
+        ({"unexplained": 1}, "1 line of code could not be resolved (grep_code with word=true lists them)"),
         ({"files_left_out": 3}, "3 files that may contain it were not read"),
     ],
 )
@@ -170,8 +177,7 @@ def test_imports_are_on_one_line_and_candidates_last() -> None:
 
 
 def test_other_lines_are_listed_if_they_are_in_the_answer() -> None:
-    line = TextLine(repo="acme/app", file_path="b.py", line=3, text="scale.weigh()")
-    text = TOLD.model_copy(update={"other": (line,), "other_lines": 1})
+    text = TOLD.model_copy(update={"other": (LINE,), "other_lines": 1})
     found = SymbolReferences(
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
     )

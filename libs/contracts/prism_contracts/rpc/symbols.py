@@ -161,6 +161,7 @@ class Reconciliation(Message):
     Counts ignore the filters of a request, and leave prose out except in the fields for prose.
     """
 
+    name: str = ""  # that the lines contain as a whole word
     resolved: int  # references that resolve to the symbol
     candidates: int  # references that may resolve to it
     elsewhere: int  # references of that name to something else

@@ -1,7 +1,7 @@
 """References as text: groups of places, then the comparison with the text."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from prism_contracts.code import EdgeStatus
@@ -11,6 +11,7 @@ from prism_contracts.rpc.symbols import (
     Reconciliation,
     ReferenceEntry,
     ReferenceGroup,
+    ReferencePage,
     ReferencesReply,
     ReferencesRequest,
     SymbolReferences,
@@ -57,8 +58,8 @@ class _Layout(NamedTuple):
     bodies: Bodies = NO_BODIES
 
 
-def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
-    """Returns the number of entries of each symbol that fit."""
+def fit_entries(reply: ReferencesReply, page: ReferencePage, max_tokens: int) -> int:
+    """Returns the number of lines of each symbol that fit."""
     rest = sum(
         len(line.text) + PLACE_CHARS
         for answer in reply.answers
@@ -70,16 +71,18 @@ def fit_entries(reply: ReferencesReply, max_tokens: int) -> int:
         for definition in answer.definitions
     )
     # Round-robin over the symbols, so that each gets an equal share.
-    longest = max(len(answer.entries) for answer in reply.answers)
+    paged = [paged_lines(answer, page) for answer in reply.answers]
     rows = [
-        sum(
-            len(entry.text) + ENTRY_CHARS
-            for answer in reply.answers
-            for entry in answer.entries[row : row + 1]
-        )
-        for row in range(longest)
+        sum(len(line.text) + ENTRY_CHARS for line in row if line is not None) for row in zip_longest(*paged)
     ]
-    return fit([0] * longest, rows, chars(max_tokens) - rest, 0).kept if rows else 0
+    return fit([0] * len(rows), rows, chars(max_tokens) - rest, 0).kept if rows else 0
+
+
+def paged_lines(found: SymbolReferences, page: ReferencePage) -> Sequence[ReferenceEntry | TextLine]:
+    """Returns the lines that a cursor continues."""
+    if page is ReferencePage.MAIN:
+        return found.entries
+    return found.reconciliation.other if found.reconciliation else ()
 
 
 def answer(
@@ -163,6 +166,7 @@ def definition_json(definition: Definition) -> Json:
         "file_path": definition.file_path,
         "start_line": symbol.start_line,
         "end_line": symbol.end_line,
+        "name_line": symbol.name_line,
         "name": symbol.qualified_name,
         "kind": symbol.kind.value,
         "signature": symbol.signature,
@@ -286,7 +290,7 @@ def _enclosing(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
 
 
 def _text_lines(text: Reconciliation, layout: _Layout) -> Iterator[str]:
-    if text.unexplained_lines or (text.unexplained and not text.other):
+    if text.unexplained_lines:
         yield f"code that contains the name and was not resolved ({text.unexplained}):"
         yield from _places(text.unexplained_lines, layout)
         if text.unexplained > len(text.unexplained_lines):
@@ -317,7 +321,7 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     """Returns one sentence: the list is complete, or what it lacks."""
     lacks = [
         f"{several(text.candidate_lines, 'line')} by name only (?)" if text.candidate_lines else "",
-        f"{several(text.unexplained, 'line')} of code could not be resolved (listed above)"
+        f"{several(text.unexplained, 'line')} of code could not be resolved ({_where(text)})"
         if text.unexplained
         else "",
         f"{several(text.files_left_out, 'file')} that may contain it were not read: narrow with repo or path_filter"
@@ -333,6 +337,10 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     if not text.text_lines:
         return f"Complete: no line of code contains {name}.{alias}"
     return f"Complete: all {lines} that contain {name} are accounted for: {account}.{alias}"
+
+
+def _where(text: Reconciliation) -> str:
+    return "listed above" if text.unexplained_lines else "grep_code with word=true lists them"
 
 
 def line_account(text: Reconciliation, name: str) -> Iterator[str]:

@@ -199,8 +199,8 @@ async def find_references(call: Call, arguments: FindReferences) -> Answer:
         call,
         REFERENCES,
         request,
-        lambda reply: max(len(answer.entries) for answer in reply.answers),
-        lambda reply: references.fit_entries(reply, arguments.max_tokens),
+        lambda reply: max(len(references.paged_lines(one, request.page)) for one in reply.answers),
+        lambda reply: references.fit_entries(reply, request.page, arguments.max_tokens),
     )
     if not arguments.include_bodies:
         return references.answer(reply, request)

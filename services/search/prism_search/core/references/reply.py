@@ -50,7 +50,11 @@ def symbol_references(
     defined = distinct_places(match.found)
     text = read_text(query.name, files)
     is_main = query.request.page is ReferencePage.MAIN
-    end = query.start + len(uses.entries)
+    is_first = is_main and not query.start
+    others = _others_shown(query, text)
+    shown, total = (
+        (len(uses.entries), sum(uses.counts.values())) if is_main else (len(others), len(text.others))
+    )
     return SymbolReferences(
         symbol=match.name.spelled,
         definitions=tuple(
@@ -60,6 +64,7 @@ def symbol_references(
         entries=tuple(_with_texts(target, uses.entries, files)) if is_main else (),
         counts=uses.counts,
         reconciliation=Reconciliation(
+            name=query.name,
             resolved=uses.resolved,
             candidates=uses.candidates,
             elsewhere=uses.elsewhere,
@@ -68,32 +73,32 @@ def symbol_references(
             lines_by_group=dict(text.groups),
             candidate_lines=text.candidates,
             other_lines=len(text.others),
-            other=tuple(_text_line(target, line) for line in text.others[: _others_shown(query, text)]),
+            other=tuple(_text_line(target, line) for line in others),
             alias_lines=text.aliased,
             unexplained=len(text.unexplained),
             unexplained_lines=tuple(
-                _text_line(target, line) for line in text.unexplained[: UNEXPLAINED_SHOWN_MAX * is_main]
+                _text_line(target, line) for line in text.unexplained[: UNEXPLAINED_SHOWN_MAX * is_first]
             ),
             mentions=len(text.mentions),
             mention_lines=tuple(
-                _text_line(target, line) for line in text.mentions[: MENTIONS_SHOWN_MAX * is_main]
+                _text_line(target, line) for line in text.mentions[: MENTIONS_SHOWN_MAX * is_first]
             ),
             files=text.files,
             prose_lines=text.prose_lines,
             prose_files=text.prose_files,
             files_left_out=left_out,
         ),
-        next_cursor=query.cursor(end) if is_main and end < sum(uses.counts.values()) else "",
+        next_cursor=query.cursor(query.start + shown) if query.start + shown < total else "",
         suggestions=match.suggestions,
         matched=match.name.matched_suffix(match.found[0].fit) if match.found else "",
         unparsed=match.unparsed,
     )
 
 
-def _others_shown(query: ReferenceQuery, text: Text) -> int:
+def _others_shown(query: ReferenceQuery, text: Text) -> Sequence[TextFileLine]:
     if query.request.page is ReferencePage.OTHER:
-        return query.request.limit
-    return len(text.others) if len(text.others) <= OTHERS_SHOWN_MAX else 0
+        return text.others[query.start : query.start + query.request.limit]
+    return text.others if len(text.others) <= OTHERS_SHOWN_MAX else ()
 
 
 def _with_texts(
