@@ -1,5 +1,7 @@
 """Tests which lines only mention a name, in comments and strings."""
 
+import time
+
 import pytest
 
 from prism_search.core.references.text_spans import TextSpans
@@ -41,6 +43,11 @@ def test_a_name_in_a_comment_or_a_string_is_a_mention(language, text):
         ("kotlin", 'say("$rate")\n'),
         ("swift", 'say("\\(rate)")\n'),
         ("bash", "echo $# rate\n"),
+        ("java", 'x = "rate\n'),
+        ("java", "go(); /* rate\n"),
+        ("python", 'x = """rate\n'),
+        ("go", "x := `rate\n"),
+        ("java", "/* a */ rate(); /* b */\n"),
         ("unknown", "# rate\n"),
     ],
 )
@@ -53,3 +60,36 @@ def test_every_piece_must_be_text():
     mentions = TextSpans(text, "python")
     assert mentions.hold([6], 4)
     assert not mentions.hold([0, 6], 4)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", '"""A page.\n\nThe rate.\n"""\nrate()\n'),
+        ("java", "/* The\nrate.\n*/\nrate();\n"),
+        ("go", "x := `a\nrate\n`\nrate()\n"),
+    ],
+)
+def test_a_text_over_several_lines_is_read_beyond_the_end(language, text):
+    at = text.index("rate")
+    assert TextSpans(text, language, text.index("\n", at) + 1).hold([at], 4)
+    assert not TextSpans(text, language).hold([text.rindex("rate")], 4)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", '\\"""\n' * 40_000),
+        ("python", '"' + '\\"' * 100_000),
+        ("python", '\'"""' * 50_000),
+        ("java", "/*" * 100_000),
+        ("javascript", "`" * 200_001),
+        ("python", '"""' + "rate\n" * 40_000 + '"""'),
+    ],
+)
+def test_work_is_linear_in_the_text(language, text):
+    started = time.process_time()
+    spans = TextSpans(text, language)
+    for at in range(0, len(text), 5):
+        spans.hold([at], 4)
+    assert time.process_time() - started < 2.0

@@ -12,9 +12,9 @@ from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_search.core.references.edges import PROSE, Edge, SourceFile, group_of, naming
 from prism_search.core.references.text_spans import TextSpans
 
-# Text that is searched for comments and strings, at some 25 ms per million characters. Further lines count as
+# Text that is searched for comments and strings, at some 10 ms per million characters. Further lines count as
 # code.
-MENTION_CHARS_MAX = 500_000
+MENTION_CHARS_MAX = 1_000_000
 DEFINITION, OTHER = "definition", "other"
 
 # The lines that define a symbol, by scope and path of the file.
@@ -138,8 +138,9 @@ def line_uses(uses: Iterable[tuple[int, LineUse]]) -> dict[int, LineUse]:
 
 def _mentioning(name: str, file: TextFile, numbers: Sequence[int]) -> set[int]:
     """Returns the lines that hold the name in comments and strings only."""
-    mentions = TextSpans(file.text, file.language)
     firsts = list(accumulate((len(line) + 1 for line in file.lines), initial=0))
+    # No comment or string begins after the last of these lines.
+    mentions = TextSpans(file.text, file.language, firsts[numbers[-1]])
     return {
         number
         for number in numbers

@@ -4,20 +4,23 @@ Whatever is not surely text counts as code: a string with a placeholder such as 
 language without a row here.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
-import re2  # type: ignore[import-untyped]
-
-_DOUBLE = r'"(?:\\.|[^"\\\n])*"'
-_SINGLE = r"'(?:\\.|[^'\\\n])*'"
+# Each begins with a character of its own, so that the engine skips to it. What has no end runs to the end of its
+# line, or of the file, and is no text: otherwise the engine would search for that end again and again.
+_DOUBLE = r'"(?:\\.|[^"\\\n])*"?'
+_SINGLE = r"'(?:\\.|[^'\\\n])*'?"
 _CHARACTER = r"'(?:\\[^\n']{1,8}|[^'\\\n])'"
-_TRIPLE = r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
-_SLASHES = r"//[^\n]*|/\*.*?\*/"
-_HASH = r"(?:^|[\s;(){}\[\],])#[^\n]*"
+_TRIPLE = r'"""(?:\\.|[^\\])*?(?:"""|\Z)|\'\'\'(?:\\.|[^\\])*?(?:\'\'\'|\Z)'
+_SLASHES = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+_HASH = r"#(?<![^\s;(){}\[\],]#)[^\n]*"
 _DASHES = r"--[^\n]*"
-_BACKTICKS = r"`[^`]*`"
+_BACKTICKS = r"`[^`]*`?"
+_WHOLE = re.compile(r"""(?s)(["']{3}|["'])(?:\\.|(?!\1)[^\\])*\1|`[^`]*`|/\*.*\*/|(?!["'`]|/\*).*""")
 
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
     f"{_TRIPLE}|#[^\n]*|{_DOUBLE}|{_SINGLE}": ("python",),
@@ -29,7 +32,7 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
     f"{_DASHES}|{_DOUBLE}|{_SINGLE}": ("lua", "sql", "haskell"),
 }  # fmt: skip
 _PATTERNS = {
-    language: re2.compile(f"(?ms){pattern}")
+    language: re.compile(f"(?ms){pattern}")
     for pattern, languages in _FAMILIES.items()
     for language in languages
 }
@@ -49,13 +52,16 @@ class TextSpan(NamedTuple):
 class TextSpans:
     """The comments and strings of a file."""
 
-    def __init__(self, text: str, language: str) -> None:
+    def __init__(self, text: str, language: str, end: int | None = None) -> None:
+        """Reads the text up to `end`, or all of it, at some 10 ms per million characters."""
         pattern = _PATTERNS.get(language)
-        spans = [match.span() for match in pattern.finditer(text)] if pattern else []
-        spans = [(start, end) for start, end in spans if _is_text(text[max(0, start - 2) : end], start)]
+        end = len(text) if end is None else end
+        spans = [match.span() for match in pattern.finditer(text, 0, end)] if pattern else []
+        if pattern and spans and spans[-1][1] == end and (whole := pattern.match(text, spans[-1][0])):
+            spans[-1] = whole.span()
         self._text = text
-        self._starts = [start for start, _ in spans]
-        self._ends = [end for _, end in spans]
+        self._spans = spans
+        self._known: dict[int, bool] = {}  # by start, whether a span is text: many lines may share a long one
 
     def hold(self, starts: Sequence[int], length: int) -> bool:
         """Whether all pieces of this length at these starts are in comments or strings."""
@@ -63,22 +69,31 @@ class TextSpans:
 
     def within(self, start: int, end: int) -> Iterator[TextSpan]:
         """Yields what lies between two positions, cut to them."""
-        first = max(0, bisect_right(self._starts, start) - 1)
-        for begins, ends in zip(self._starts[first:], self._ends[first:], strict=True):
+        for begins, ends in self._spans[max(0, self._last_before(start)) :]:
             if begins >= end:
                 return
-            if ends > start:
+            if ends > start and self._is_text(begins, ends):
                 is_comment = self._text[begins] not in _QUOTES
                 yield TextSpan(max(begins, start), min(ends, end), is_comment)
 
     def _holds(self, start: int, end: int) -> bool:
-        at = bisect_right(self._starts, start) - 1
-        return at >= 0 and end <= self._ends[at]
+        at = self._last_before(start)
+        return at >= 0 and end <= self._spans[at][1] and self._is_text(*self._spans[at])
+
+    def _last_before(self, start: int) -> int:
+        return bisect_right(self._spans, start, key=itemgetter(0)) - 1
+
+    def _is_text(self, start: int, end: int) -> bool:
+        if start not in self._known:
+            self._known[start] = _is_text(self._text[max(0, start - 2) : end], start)
+        return self._known[start]
 
 
 def _is_text(token: str, start: int) -> bool:
     """Whether a comment or string, after up to two characters before it, is surely text."""
     before, token = token[: min(2, start)], token[min(2, start) :]
+    if not _WHOLE.fullmatch(token):
+        return False
     if token[:1] not in _QUOTES:
         return True
     if token.startswith(_TRIPLES):
