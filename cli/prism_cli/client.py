@@ -19,7 +19,7 @@ from prism_contracts.records import Job
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import CoverageReply, FileEntry, ListFilesReply
 from prism_contracts.rpc.imports import OpenSnapshotReply, OpenSnapshotRequest, StoreScipReply
-from prism_contracts.rpc.search import SearchReply
+from prism_contracts.rpc.search import Detail, SearchReply
 
 API = "/api/v1"
 # Longer than the gateway waits for a service, so that its error names the slow service.
@@ -66,10 +66,24 @@ class Prism:
         await self._http.aclose()
 
     async def search(
-        self, query: str, repo: str, limit: int, *, ref: str = "", explain: bool = False
+        self,
+        query: str,
+        repo: str,
+        limit: int,
+        *,
+        ref: str = "",
+        explain: bool = False,
+        detail: Detail = Detail.FULL,
     ) -> SearchReply:
         """Search. With `explain`, each hit has the contribution of every signal to its score."""
-        body = {"query": query, "repo": repo, "ref": ref, "limit": limit, "explain": explain}
+        body = {
+            "query": query,
+            "repo": repo,
+            "ref": ref,
+            "limit": limit,
+            "explain": explain,
+            "detail": detail,
+        }
         answer = await self._ask("POST", f"{API}/search", json=body)
         return SearchReply.model_validate_json(answer.content)
 

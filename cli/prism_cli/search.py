@@ -1,5 +1,7 @@
 """`prism search`: the answer that an agent gets, as text."""
 
+from itertools import groupby
+
 from rich.syntax import Syntax
 from rich.text import Text
 
@@ -7,7 +9,7 @@ from prism_cli import terminal
 from prism_cli.client import Prism
 from prism_cli.target import ServerTarget
 from prism_contracts.rpc.common import Receipt
-from prism_contracts.rpc.search import Hit, SearchReply
+from prism_contracts.rpc.search import Detail, Hit, SearchReply
 
 LINES_SHOWN_MAX = 12
 COMMIT_CHARS = 10
@@ -17,7 +19,7 @@ THEME = "ansi_dark"
 async def search(target: ServerTarget, query: str, repo: str, ref: str, limit: int) -> SearchReply:
     """Ask."""
     async with Prism(target) as prism:
-        return await prism.search(query, repo, limit, ref=ref)
+        return await prism.search(query, repo, limit, ref=ref, detail=Detail.TOP)
 
 
 def show(reply: SearchReply) -> None:
@@ -32,11 +34,28 @@ def show(reply: SearchReply) -> None:
 
 
 def _show_hit(rank: int, hit: Hit) -> None:
+    if not hit.content:
+        _show_symbol(rank, hit)
+        return
     lines = terminal.printable(hit.content).rstrip("\n").split("\n")
     terminal.out.print(hit_header(rank, hit), soft_wrap=True)
     terminal.out.print(_excerpt(hit, lines[:LINES_SHOWN_MAX]))
     if len(lines) > LINES_SHOWN_MAX:
         terminal.out.print(Text(f"     … {len(lines) - LINES_SHOWN_MAX} more lines", style="dim"))
+
+
+def _show_symbol(rank: int, hit: Hit) -> None:
+    """Print the lines of a symbol that matter, or its signature."""
+    terminal.out.print(hit_header(rank, hit), soft_wrap=True)
+    for number, (_, found) in enumerate(
+        groupby(enumerate(hit.lines), key=lambda item: item[1].number - item[0])
+    ):
+        run = [line for _, line in found]
+        if number:
+            terminal.out.print(Text("     …", style="dim"))
+        terminal.out.print(_excerpt(hit, [terminal.printable(line.text) for line in run], run[0].number))
+    if hit.signature and not hit.lines:
+        terminal.out.print(Text(f"     {terminal.printable(hit.signature)}"), soft_wrap=True)
 
 
 def hit_header(rank: int, hit: Hit) -> Text:
@@ -50,14 +69,14 @@ def hit_header(rank: int, hit: Hit) -> Text:
     return header.append(f"  score {hit.score:.3f}{legs}", style="dim")
 
 
-def _excerpt(hit: Hit, lines: list[str]) -> Syntax:
+def _excerpt(hit: Hit, lines: list[str], start_line: int = 0) -> Syntax:
     return Syntax(
         "\n".join(lines),
         hit.language or "text",
         theme=THEME,
         background_color="default",
         line_numbers=True,
-        start_line=hit.start_line,
+        start_line=start_line or hit.start_line,
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from prism_cli import search
 from prism_contracts.rpc.common import Receipt
-from prism_contracts.rpc.search import Hit, Intent, SearchReply
+from prism_contracts.rpc.search import Hit, Intent, SearchReply, ShownLine
 
 
 def reply(*hits: Hit, **receipt: Any) -> SearchReply:
@@ -80,3 +80,14 @@ def test_an_empty_result_is_stated(capsys: pytest.CaptureFixture[str]):
 def test_a_long_hit_is_cut_with_a_note(capsys: pytest.CaptureFixture[str]):
     search.show(reply(HIT.model_copy(update={"content": "x\n" * 100})))
     assert "88 more lines" in capsys.readouterr().out
+
+
+def test_a_symbol_shows_its_lines_with_gaps_or_its_signature(capsys: pytest.CaptureFixture[str]):
+    lines = tuple(
+        ShownLine(number=number, text=text) for number, text in ((10, "def send():"), (14, "\x1b[2Jgo()"))
+    )
+    symbol = HIT.model_copy(update={"content": "", "lines": lines})
+    search.show(reply(symbol, HIT.model_copy(update={"content": "", "signature": "def close(self)"})))
+    shown = capsys.readouterr().out
+    assert [word in shown for word in ("10 def send():", "…", "14 ", "def close(self)")] == [True] * 4
+    assert "\x1b[2J" not in shown
