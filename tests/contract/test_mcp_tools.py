@@ -31,6 +31,7 @@ MODES = ["2026-07-28", "legacy"]
 
 # Fields that an answer has only when they are not empty.
 SOMETIMES = {
+    "bodies",
     "truncated",
     "changes",
     "diagnostics",
