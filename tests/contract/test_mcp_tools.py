@@ -588,3 +588,13 @@ async def test_a_tree_fits_the_budget_and_continues_by_cursor(stack) -> None:
     content = answer.structured_content
     assert 1 <= len(content["branches"]) < 200
     assert content["next_cursor"] == str(len(content["branches"]))
+
+
+async def test_a_question_about_callers_is_answered_by_the_graph_first(stack) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool("search_code", {"query": "who calls main"})
+        plain = await client.call_tool("search_code", {"query": "who calls mian"})
+    text = result.content[0].text
+    assert text.index("calls (") < text.index("confidence ")
+    assert result.structured_content["graph"]["answers"][0]["symbol"] == "main"
+    assert "graph" not in plain.structured_content

@@ -3,6 +3,7 @@
 It is listed by default, so agents pay for every word here.
 """
 
+import asyncio
 from collections.abc import Mapping
 from itertools import groupby
 from typing import Annotated
@@ -51,6 +52,7 @@ from prism_gateway.mcp.arguments import (
     MaxTokens,
     OneOf,
 )
+from prism_gateway.mcp.graph_first import graph_answer, read_question
 from prism_gateway.mcp.schema import (
     BOOLEAN,
     INTEGER,
@@ -69,6 +71,8 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for
 from prism_gateway.search import search
 
 FILES_DEFAULT = 200
+# Hits that follow an answer of the graph.
+HITS_BESIDE_GRAPH = 3
 
 Kind = Annotated[types.Word, OneOf(SymbolKind), Field(description="function, class, method, …")]
 EdgeName = Annotated[types.Word, OneOf(EdgeKind)]
@@ -156,7 +160,19 @@ class FindReferences(BudgetedArguments):
 
 async def search_code(call: Call, arguments: SearchCode) -> Answer:
     request = call.request(SearchRequest, arguments, kind=arguments.kind or None)
-    return hits.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
+    question = read_question(arguments.query) if not arguments.cursor else None
+    if question is None:
+        return hits.search(await search(call.backend, request, arguments.max_tokens), arguments.max_tokens)
+    known, reply = await asyncio.gather(
+        graph_answer(call, question, arguments), search(call.backend, request, arguments.max_tokens)
+    )
+    if known is None:
+        return hits.search(reply, arguments.max_tokens)
+    few = reply.model_copy(update={"results": reply.results[:HITS_BESIDE_GRAPH], "next_actions": ()})
+    found = hits.search(few, arguments.max_tokens)
+    return Answer(
+        {**found.structured, "graph": known.structured}, f"{known.text}\n\n{found.text}", found.meta
+    )
 
 
 async def grep_code(call: Call, arguments: GrepCode) -> Answer:
