@@ -256,3 +256,49 @@ def test_a_long_body_is_cut_to_the_lines_around_its_uses() -> None:
     bodies, lines = with_bodies((long,), text)
     assert list(bodies[0]["lines"]) == [str(number) for number in range(34, 47)]
     assert "      40: line 40" in lines
+
+
+def test_many_tests_are_rows_by_file() -> None:
+    around = EnclosingSymbol(name="test_run", kind="function", start_line=2, end_line=40)
+    tests = [
+        CALL.model_copy(
+            update={"group": ReferenceGroup.TESTS, "line": line, "file_path": file, "enclosing": around}
+        )
+        for file, count in (("tests/a.py", 9), ("tests/b.py", 2))
+        for line in range(3, 3 + count)
+    ]
+    _, lines = rendered((*tests,))
+    at = lines.index("in tests (11):")
+    assert lines[at + 1 : at + 3] == [
+        "  tests/a.py: test_run (2-40) 3/4/5/6/7/8/9/10/11",
+        "  tests/b.py: test_run (2-40) 3/4",
+    ]
+    _, lines = rendered(tuple(tests[:10]))
+    assert "    test_run (2-40)" in lines
+
+
+def test_unresolved_lines_of_tests_are_apart() -> None:
+    test = LINE.model_copy(update={"test": True, "file_path": "tests/b.py", "enclosing": RUN})
+    text = TOLD.model_copy(update={"unexplained": 3, "unexplained_lines": (LINE, test)})
+    found = SymbolReferences(
+        symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
+    )
+    lines = list(references.group_lines(found))
+    assert lines[:6] == [
+        "code that contains the name and was not resolved (3):",
+        "  b.py",
+        "    3: scale.weigh()",
+        " in tests:",
+        "  tests/b.py: run (3-5) 3",
+        "  … and 1 more: grep_code with word=true lists them.",
+    ]
+
+
+@pytest.mark.parametrize(("kept", "total"), [("", "40"), ("in app/**", "60 in app/**")])
+def test_a_cut_group_names_its_total(kept, total) -> None:
+    text = TOLD.model_copy(update={"lines_by_group": {ReferenceGroup.CALLERS: 40}})
+    found = SymbolReferences(
+        symbol="weigh", definitions=(DEFINITION,), total_definitions=1, entries=(CALL,),
+        counts={ReferenceGroup.CALLERS: 60}, reconciliation=text, next_cursor="next",
+    )  # fmt: skip
+    assert f"calls (1 of {total}):" in list(references.group_lines(found, kept))

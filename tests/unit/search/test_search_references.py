@@ -363,3 +363,12 @@ def test_callers_come_first_and_tests_last():
 def test_import_resolves_to_a_file(importer, language, module, target, sure):
     file, other = File(importer, language, REPO), File(target, language, REPO)
     assert imports(file, module, other) is sure
+
+
+def test_unresolved_lines_of_tests_come_last():
+    files = [source("tests/test_it.py", "go(\n    rate)\n", "t"), source("zone.py", "go(\n    rate)\n")]
+    text = text_module.read_text("rate", text_module.as_texts("rate", files, (), {}))
+    assert [(line.file.path, line.file.is_test) for line in text.unexplained] == [
+        ("zone.py", False),
+        ("tests/test_it.py", True),
+    ]

@@ -23,6 +23,10 @@ def is_mention(text: str, language: str, name: str = "rate") -> bool:
         ("rust", 'let x: &\'a str = "rate";\n'),
         ("ruby", "x = 1 # rate\n"),
         ("sql", "select 1 -- rate\n"),
+        ("python", "x = f'rate {x}'\n"),
+        ("python", 'x = f"""\n{x} rate"""\n'),
+        ("javascript", "go(`${x} rate`);\n"),
+        ("rust", 'println!("rate {}", x);\n'),
     ],
 )
 def test_a_name_in_a_comment_or_a_string_is_a_mention(language, text):
@@ -41,6 +45,10 @@ def test_a_name_in_a_comment_or_a_string_is_a_mention(language, text):
         ("javascript", 'go("//", rate);\n'),
         ("rust", "fn f<'a>(rate: &'a str) {}\n"),
         ("kotlin", 'say("$rate")\n'),
+        ("php", 'say("$depot->rate");\n'),
+        ("bash", 'echo "x $(rate 1)"\n'),
+        ("python", "x = f'{x} {rate} {y}'\n"),
+        ("javascript", "x = `${x\n} rate() ${y}`;\n"),
         ("swift", 'say("\\(rate)")\n'),
         ("bash", "echo $# rate\n"),
         ("java", 'x = "rate\n'),

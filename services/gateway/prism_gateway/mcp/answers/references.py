@@ -18,7 +18,7 @@ from prism_contracts.rpc.symbols import (
     TextLine,
 )
 from prism_gateway.budget import chars, fit
-from prism_gateway.mcp.answers.places import PlaceLine, file_label, place_lines, several
+from prism_gateway.mcp.answers.places import PlaceLine, file_label, place_lines, several, symbol_name
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.reference_bodies import NO_BODIES, Bodies, BodyPlace, bodies_that_fit
 from prism_gateway.mcp.answers.symbols import no_definition_line
@@ -28,6 +28,8 @@ from prism_gateway.mcp.tool import Answer, Json
 PLACE_CHARS = 80
 # The same for an entry, with its status and strategy.
 ENTRY_CHARS = 160
+# More lines of tests are listed without their text.
+TESTS_WITH_TEXT_MAX = 10
 # Headings of groups, and what one line of them is.
 TITLES = {
     ReferenceGroup.CALLERS: "calls",
@@ -228,16 +230,27 @@ def _group(
     kept: str,
     layout: _Layout,
 ) -> Iterator[str]:
-    """Returns the lines of a group; imports on one line."""
-    # Counts include candidates, so they say more than the list only while there are further pages.
-    total = found.counts.get(group, len(entries)) if found.next_cursor else len(entries)
-    count = _of(len(entries), total)
+    """Returns the lines of a group: imports on one line, many tests by file."""
+    count = _of(len(entries), _total_lines(group, entries, found, kept))
     title = f"{TITLES[group]} ({count} {kept})" if kept else f"{TITLES[group]} ({count})"
     if group is ReferenceGroup.IMPORTS:
         yield f"{title}: {_places_line(entries, layout.with_repo)}"
         return
     yield f"{title}:"
-    yield from _places(entries, layout)
+    if group is ReferenceGroup.TESTS and len(entries) > TESTS_WITH_TEXT_MAX:
+        yield from _rows_by_file(entries, layout.with_repo)
+    else:
+        yield from _places(entries, layout)
+
+
+def _total_lines(
+    group: ReferenceGroup, entries: Sequence[ReferenceEntry], found: SymbolReferences, kept: str
+) -> int:
+    """Returns the lines of a group on all pages, as far as they are known."""
+    if not found.next_cursor or entries[0].status is EdgeStatus.CANDIDATE:
+        return len(entries)
+    lines = found.reconciliation.lines_by_group if found.reconciliation and not kept else {}
+    return max(len(entries), (lines or found.counts).get(group, 0))
 
 
 def _all_lines(found: SymbolReferences) -> Iterator[ReferenceEntry | TextLine]:
@@ -278,6 +291,17 @@ def _place(line: ReferenceEntry | TextLine, layout: _Layout) -> PlaceLine:
     )
 
 
+def _rows_by_file(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> Iterator[str]:
+    """Returns a row per file, without the text of the lines: `a.py: add (1-9) 3/5, pop (11-20) 12`."""
+    for file, of_file in groupby(lines, key=lambda line: _file(line, with_repo)):
+        symbols: dict[str, list[str]] = {}
+        for line in of_file:
+            around = _enclosing(line)
+            symbols.setdefault(symbol_name(around) if around else "", []).append(str(line.line))
+        places = (f"{symbol} {'/'.join(numbers)}".strip() for symbol, numbers in symbols.items())
+        yield f"  {file}: {', '.join(places)}"
+
+
 def _file(line: ReferenceEntry | TextLine, with_repo: bool) -> str:
     return file_label(line.file_path, line.repo if with_repo else "")
 
@@ -292,7 +316,11 @@ def _enclosing(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
 def _text_lines(text: Reconciliation, layout: _Layout) -> Iterator[str]:
     if text.unexplained_lines:
         yield f"code that contains the name and was not resolved ({text.unexplained}):"
-        yield from _places(text.unexplained_lines, layout)
+        tests = [line for line in text.unexplained_lines if line.test]
+        yield from _places((line for line in text.unexplained_lines if not line.test), layout)
+        if tests:
+            yield " in tests:"
+            yield from _rows_by_file(tests, layout.with_repo)
         if text.unexplained > len(text.unexplained_lines):
             rest = text.unexplained - len(text.unexplained_lines)
             yield f"  … and {rest} more: grep_code with word=true lists them."

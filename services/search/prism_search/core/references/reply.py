@@ -148,4 +148,5 @@ def _text_line(target: Target, line: TextFileLine) -> TextLine:
         file_path=file.path,
         line=line.number,
         text=shown(line.text).strip(),
+        test=file.is_test,
     )

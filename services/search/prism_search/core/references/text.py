@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from prism_contracts.code import EdgeStatus
+from prism_contracts.code import EdgeStatus, Flag
 from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_search.core.references.edges import PROSE, Edge, SourceFile, group_of, naming
 from prism_search.core.references.text_spans import TextSpans
@@ -43,6 +43,7 @@ class TextFile:
     language: str = ""
     used: Mapping[int, LineUse] = field(default_factory=dict)
     defined: Collection[int] = ()
+    is_test: bool = False
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -72,7 +73,7 @@ class Text(NamedTuple):
     candidates: int  # lines that may use it
     others: Sequence[TextFileLine]  # lines that define or mean another symbol of the name
     aliased: int  # lines that use the symbol without its name, not among `lines`
-    unexplained: Sequence[TextFileLine]  # lines of code
+    unexplained: Sequence[TextFileLine]  # lines of code, those of tests last
     mentions: Sequence[TextFileLine]  # lines that hold the name in comments and strings only
     prose_files: int
     prose_lines: int
@@ -108,7 +109,7 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
         ],
         aliased=sum(len(file.used) for file in read if not file.is_prose)
         - sum(number in file.used for file, lines in code for number in lines),
-        unexplained=unexplained,
+        unexplained=sorted(unexplained, key=lambda line: line.file.is_test),
         mentions=mentions,
         prose_files=len(prose),
         prose_lines=_total(prose),
@@ -195,6 +196,7 @@ def as_texts(
             file.language,
             line_uses(used[file.id]),
             defined.get((file.facts.scope, file.path), ()),
+            Flag.TEST in file.flags,
         )
         for file in files
     ]

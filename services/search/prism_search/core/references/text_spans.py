@@ -1,12 +1,13 @@
 """Finds the comments and strings of a file: a line that holds a name only there is no line of code.
 
-Whatever is not surely text counts as code: a string with a placeholder such as `{`, and everything in a
-language without a row here.
+Whatever is not surely text counts as code: what a placeholder such as `{` may hold, and everything in a language
+without a row here.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -39,6 +40,19 @@ _PATTERNS = {
 _PLACEHOLDERS = ("{", "$", "\\(")
 _QUOTES = "\"'`"
 _TRIPLES = ('"""', "'''")
+_BRACES = re.compile("[{}]")
+# A variable, a member of one, or a command, that the next character may continue.
+_VARIABLE = re.compile(r"\$[\w>.:\[\]'-]*$|\$\(|\\\(")
+# Strings with placeholders up to this length are read up to the name.
+TEMPLATE_CHARS_MAX = 5_000
+
+
+class _Content(Enum):
+    """What a comment or string holds."""
+
+    TEXT = 1
+    TEMPLATE = 2  # text with placeholders
+    CODE = 3  # or what may be code
 
 
 class TextSpan(NamedTuple):
@@ -61,7 +75,7 @@ class TextSpans:
             spans[-1] = whole.span()
         self._text = text
         self._spans = spans
-        self._known: dict[int, bool] = {}  # by start, whether a span is text: many lines may share a long one
+        self._known: dict[int, _Content] = {}  # by start: many lines may share a long span
 
     def hold(self, starts: Sequence[int], length: int) -> bool:
         """Whether all pieces of this length at these starts are in comments or strings."""
@@ -72,30 +86,47 @@ class TextSpans:
         for begins, ends in self._spans[max(0, self._last_before(start)) :]:
             if begins >= end:
                 return
-            if ends > start and self._is_text(begins, ends):
+            if ends > start and self._content(begins, ends) is _Content.TEXT:
                 is_comment = self._text[begins] not in _QUOTES
                 yield TextSpan(max(begins, start), min(ends, end), is_comment)
 
     def _holds(self, start: int, end: int) -> bool:
         at = self._last_before(start)
-        return at >= 0 and end <= self._spans[at][1] and self._is_text(*self._spans[at])
+        if at < 0 or end > self._spans[at][1]:
+            return False
+        content = self._content(*self._spans[at])
+        if content is _Content.TEMPLATE:
+            return not _may_be_in_placeholder(self._text[self._spans[at][0] : start])
+        return content is _Content.TEXT
 
     def _last_before(self, start: int) -> int:
         return bisect_right(self._spans, start, key=itemgetter(0)) - 1
 
-    def _is_text(self, start: int, end: int) -> bool:
+    def _content(self, start: int, end: int) -> _Content:
         if start not in self._known:
-            self._known[start] = _is_text(self._text[max(0, start - 2) : end], start)
+            self._known[start] = _read(self._text[max(0, start - 2) : end], start)
         return self._known[start]
 
 
-def _is_text(token: str, start: int) -> bool:
-    """Whether a comment or string, after up to two characters before it, is surely text."""
+def _read(token: str, start: int) -> _Content:
+    """Returns what a comment or string holds. `token` includes up to two characters before it."""
     before, token = token[: min(2, start)], token[min(2, start) :]
     if not _WHOLE.fullmatch(token):
-        return False
+        return _Content.CODE
     if token[:1] not in _QUOTES:
-        return True
-    if token.startswith(_TRIPLES):
-        return "f" not in before.lower() or "{" not in token
-    return not any(mark in token for mark in _PLACEHOLDERS)
+        return _Content.TEXT
+    is_triple = token.startswith(_TRIPLES)
+    marks = _PLACEHOLDERS if not is_triple else _PLACEHOLDERS[:1] if "f" in before.lower() else ()
+    if not any(mark in token for mark in marks):
+        return _Content.TEXT
+    # A quote in a regular expression may seem to begin a string of several lines of code.
+    is_sure = len(token) <= TEMPLATE_CHARS_MAX and (is_triple or "\n" not in token)
+    return _Content.TEMPLATE if is_sure else _Content.CODE
+
+
+def _may_be_in_placeholder(before: str) -> bool:
+    """Whether a placeholder may be open after the beginning of a string."""
+    depth = 0
+    for brace in _BRACES.findall(before):
+        depth = max(0, depth + (1 if brace == "{" else -1))
+    return depth > 0 or _VARIABLE.search(before) is not None
