@@ -1,5 +1,6 @@
 """Hits as symbols: the member that answers, and its lines."""
 
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
@@ -10,14 +11,16 @@ from prism_search.core.outline import Outline
 from prism_search.core.passages import Range
 from prism_search.core.query import parse_query
 from prism_search.core.retrieval.candidates import Candidate
+from prism_search.core.retrieval.member_text import MemberText
 from prism_search.core.retrieval.members import (
     BEFORE_LINES_MAX,
     CHARS,
+    FILE_LINES_MAX,
     Member,
-    MemberText,
     callees_of,
     extent,
     member_of,
+    whole_file,
 )
 
 
@@ -47,7 +50,7 @@ def candidate(
 
 def member(question: str, file: Candidate, code: str, found: Range | None = None, rank: int = 0) -> Member:
     text = MemberText.of(dedent(code).strip("\n"), 1, file.language)
-    return member_of(ask(question), file, found or Range(1, max(text.lines)), text, rank)
+    return member_of(ask(question), file, found or Range(1, max(text.lines)), text, rank=rank)
 
 
 PYTHON = '''
@@ -189,6 +192,51 @@ def test_third_hit_has_a_signature_and_no_lines() -> None:
     found = member("too many failures", PYTHON_FILE, PYTHON, rank=2)
     assert found.lines == ()
     assert found.signature == "def _check(self, key):"
+
+
+def test_best_member_of_the_whole_file_may_be_outside_the_passage() -> None:
+    text = MemberText.of(dedent(PYTHON).strip("\n"), 1, "python")
+    of_hit = Range(7, 10)
+    question = ask("too many failures")
+    near = member_of(question, PYTHON_FILE, of_hit, text, rank=0)
+    assert (near.symbol.qualified_name, near.beside) == ("Limiter.hit", ())
+    best = member_of(question, PYTHON_FILE, of_hit, text, rank=0, among=Range(1, 14))
+    assert best.symbol.qualified_name == "Limiter._check"
+    assert best.beside == ("Limiter.hit 7-10",)
+
+
+RUST = """
+fn settle(order: Order) -> Receipt {
+    pay(order)
+}
+
+#[cfg(test)]
+mod tests {
+    fn settle_pays_the_order_once() {
+        assert!(settle(order()).paid);
+    }
+}
+"""
+RUST_FILE = candidate(
+    [
+        ("function", "settle", 1, 3),
+        ("module", "tests", 6, 10),
+        ("function", "tests.settle_pays_the_order_once", 7, 9),
+    ],
+    "rust",
+)
+
+
+def test_tests_inside_a_source_file_answer_only_questions_about_tests() -> None:
+    assert member("settle pays an order once", RUST_FILE, RUST).symbol.qualified_name == "settle"
+    about_tests = member("test that settle pays the order once", RUST_FILE, RUST)
+    assert about_tests.symbol.qualified_name == "tests.settle_pays_the_order_once"
+
+
+def test_longest_files_are_not_compared_whole() -> None:
+    assert whole_file(candidate([])) is None
+    short = replace(candidate([]), lines=FILE_LINES_MAX)
+    assert whole_file(short) == Range(1, FILE_LINES_MAX)
 
 
 def test_extent_begins_with_the_function_that_a_passage_cuts() -> None:

@@ -105,6 +105,9 @@ class Hit(Message):
     lines: tuple[ShownLine, ...] = ()
     signature: str = ""
     matched: tuple[str, ...] = ()
+    beside: tuple[
+        str, ...
+    ] = ()  # other symbols of the file that answer, best first, each as `Session.close 12-40`
     callees: tuple[str, ...] = ()  # of the first hit, by name, each as `Session.close src/session.py:12-40`
     language: str = ""
     score: float

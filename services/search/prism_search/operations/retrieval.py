@@ -19,12 +19,14 @@ from prism_search.adapters.near_symbols import most_similar, near_symbols
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.matching import Question
+from prism_search.core.passages import Range
 from prism_search.core.retrieval.assemble import Passage, hit_of, members, shown_in_full
 from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.retrieval.context import SearchContext
 from prism_search.core.retrieval.filters import dropped_by, filters_of
 from prism_search.core.retrieval.fuse import LegResults, candidates_of, fuse_legs
-from prism_search.core.retrieval.members import MemberText, extent
+from prism_search.core.retrieval.member_text import MemberText
+from prism_search.core.retrieval.members import extent, whole_file
 from prism_search.core.retrieval.plan import (
     DEEP_LEG,
     FAST_LEG,
@@ -38,6 +40,8 @@ from prism_store.reader import Leg, Reader, StoredPoint
 
 # Imports may replace files while they are read. After so many repeats, what is consistent is used.
 REPEATS_MAX = 2
+# So many of the best files are read whole, to compare all their members.
+WHOLE_FILES_MAX = 3
 
 Points = dict[str, list[StoredPoint]]
 
@@ -137,11 +141,13 @@ class Retrieval:
         candidates: Sequence[Candidate],
     ) -> Hits:
         """Returns the hits as symbols, from the text of the functions that the passages touch."""
-        wider = [(file, extent(file, found)) for file, found in passages]
+        whole = _whole_files(passages)
+        ranges = [known or extent(file, found) for (file, found), known in zip(passages, whole, strict=True)]
+        wider = [(file, lines) for (file, _), lines in zip(passages, ranges, strict=True)]
         contents = await self._contents(context.target, wider)
         read = [
-            (passage, MemberText.of(content, around.start, passage[0].language))
-            for passage, (_, around), content in zip(passages, wider, contents, strict=True)
+            (passage, file_range, MemberText.of(content, lines.start, passage[0].language))
+            for passage, file_range, lines, content in zip(passages, whole, ranges, contents, strict=True)
             if content is not None
         ]
         return Hits(tuple(members(context, question, read, candidates)), is_whole=len(read) == len(passages))
@@ -212,6 +218,18 @@ class Retrieval:
             for file, found in passages
         ]
         return await read_excerpts(self._reader, target.scope, excerpts)
+
+
+def _whole_files(passages: Sequence[Passage]) -> list[Range | None]:
+    """Returns the range of the whole file for the first passage of each of the best files, else None."""
+    best = list(dict.fromkeys(file.file for file, _ in passages))[:WHOLE_FILES_MAX]
+    seen: set[str] = set()
+    ranges: list[Range | None] = []
+    for file, _ in passages:
+        is_compared = file.file in best and file.file not in seen
+        ranges.append(whole_file(file) if is_compared else None)
+        seen.add(file.file)
+    return ranges
 
 
 async def _deep_points(

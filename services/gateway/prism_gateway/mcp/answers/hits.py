@@ -43,7 +43,7 @@ def search(reply: SearchReply, max_tokens: int) -> Answer:
 
 def _hit(hit: Hit) -> Json:
     shown = hit.model_dump(mode="json", exclude={"symbol_start", "symbol_end"})
-    for name in ("file_context", "lines", "signature", "matched", "callees"):
+    for name in ("file_context", "lines", "signature", "matched", "callees", "beside"):
         if not shown[name]:
             del shown[name]
     return shown
@@ -77,6 +77,8 @@ def _hit_block(hit: Hit, *, with_repo: bool, is_weak: bool) -> str:
     place = file_label(f"{hit.file_path}:{hit.start_line}-{hit.end_line}", hit.repo if with_repo else "")
     lines = [f"{'weak: ' if is_weak else ''}{place} {hit.symbol or TOP_LEVEL}{_reason(hit)}"]
     lines += _shown_lines(hit.lines)
+    if hit.beside and not is_weak:
+        lines.append(f"  also in this file: {'; '.join(hit.beside)}")
     if hit.callees:
         lines.append(f"  calls, by name: {'; '.join(hit.callees)}")
     if hit.content.strip():

@@ -11,7 +11,8 @@ from prism_search.core.outline import OutlineEntry
 from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.retrieval.candidates import Candidate, locate_chunks
 from prism_search.core.retrieval.context import SearchContext
-from prism_search.core.retrieval.members import MemberText, callees_of, member_of
+from prism_search.core.retrieval.member_text import MemberText
+from prism_search.core.retrieval.members import callees_of, member_of
 
 Passage = tuple[Candidate, Range]
 
@@ -75,13 +76,16 @@ def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
 def members(
     context: SearchContext,
     question: Question,
-    read: Sequence[tuple[Passage, MemberText]],
+    read: Sequence[tuple[Passage, Range | None, MemberText]],
     candidates: Sequence[Candidate],
 ) -> list[Hit]:
-    """Returns the hits of passages as symbols, each symbol once; the first with its callees among the candidates."""
+    """Returns the hits of passages as symbols, each symbol once; the first with its callees among the candidates.
+
+    Where a whole file was read, its range is given, and the hit may be any of its symbols.
+    """
     hits: dict[tuple[str, int], Hit] = {}
-    for (file, found), text in read:
-        member = member_of(question, file, found, text, len(hits))
+    for (file, found), file_range, text in read:
+        member = member_of(question, file, found, text, rank=len(hits), among=file_range)
         whole = hit_of(context, (file, found), "")
         symbol = member.symbol
         hits.setdefault(
@@ -97,6 +101,7 @@ def members(
                     "lines": member.lines,
                     "signature": member.signature,
                     "matched": member.matched,
+                    "beside": member.beside,
                     "callees": () if hits else tuple(callees_of(question, file, member, text, candidates)),
                 }
             ),

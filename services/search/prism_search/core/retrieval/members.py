@@ -5,29 +5,24 @@ signature, and the words of the question that it contains. Never lines of a neig
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
+from prism_contracts.code import CALLABLE_KINDS
 from prism_contracts.rpc.search import ShownLine
 from prism_search.core.matching import Question
-from prism_search.core.outline import BLOCK_LINES_MIN, VALUE, OutlineEntry
+from prism_search.core.outline import OutlineEntry
 from prism_search.core.passages import Range
-from prism_search.core.references.text_spans import TextSpans
 from prism_search.core.retrieval.candidates import Candidate
-from prism_search.core.words import IDENTIFIER, parts
+from prism_search.core.retrieval.member_ranks import RankedMember, members_in, rank_members
+from prism_search.core.retrieval.member_text import MemberText
+from prism_search.core.words import parts
 
 # How far a passage is extended to the beginning of its function, and how long the text is that is read for it.
 BEFORE_LINES_MAX = 150
 EXTENT_LINES_MAX = 240
-# Weights of a member's name, and of the share of it that the passage covers, beside the words that it contains.
-NAME_WEIGHT, INSIDE_WEIGHT, NAMED_WEIGHT = 1.5, 0.5, 0.5
-# So many lines of a type with members count as its own.
-HEADER_LINES = 6
-# A type of more lines is shown as one of its members, unless the question has its whole name.
-TYPE_LINES_MAX = 40
-FULL_NAME = 0.99
+# The longest file whose members are all compared.
+FILE_LINES_MAX = 2_000
 # The lines of the first and of the second hit: shown whole up to so many lines and characters, else the best lines.
 WHOLE_LINES = (25, 8)
 CHARS = (1_300, 420)
@@ -35,61 +30,14 @@ BEST_LINES = (5, 2)
 SIGNATURE_LINES_MAX = 4
 SIGNATURE_CHARS_MAX = 100
 LINE_CHARS_MAX = 160
-# The beginnings of lines inside a comment whose beginning may be above the text.
-COMMENT_STARTS = ("* ", "*/", "/*", "//", "#!")
 CALL = re.compile(r"(?<![\w.>:])(?:(?:self|this|cls|super\(\)|[a-z]\w{0,3})(?:\.|->))?([A-Za-z_]\w*)\(")
 WORD = re.compile(r"[A-Za-z]{2}")
 CALLEES_MAX = 5
+BESIDE_MAX = 3
+# Other members are named if they answer at least this share as well as the best.
+BESIDE_SHARE = 0.4
 DECORATORS = ("@", "#[", "[")
 WORDS_SHOWN_MAX = 5
-
-
-@dataclass(frozen=True)
-class MemberText:
-    """Consecutive lines of a file, by number."""
-
-    lines: Mapping[int, str]
-    prose: frozenset[int]  # numbers of lines that are comments or docstrings only
-    # By line: the stems of the question that it contains, each with its likeness. Filled in by `matched`.
-    _matched: dict[int, Mapping[str, float]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, content: str, first_line: int, language: str) -> "MemberText":
-        """Splits the text of an excerpt."""
-        lines = content.split("\n")
-        spans = TextSpans(content, language)
-        starts = accumulate((len(line) + 1 for line in lines[:-1]), initial=0)
-        prose = {
-            number
-            for number, (start, line) in enumerate(zip(starts, lines, strict=True), first_line)
-            if (bare := line.strip())
-            and (
-                bare == "*"
-                or bare.startswith(COMMENT_STARTS)
-                or spans.hold([start + line.index(bare)], len(bare))
-            )
-        }
-        return cls(dict(enumerate(lines, first_line)), frozenset(prose))
-
-    def matched(self, question: Question, numbers: Iterable[int]) -> dict[str, float]:
-        """Returns the stems of the question that these lines contain, each with its best likeness."""
-        found: dict[str, float] = {}
-        for number in numbers:
-            known = self._matched.get(number)
-            if known is None:
-                words = IDENTIFIER.findall(self.lines.get(number, ""))
-                known = self._matched[number] = _merged(map(question.matched_stems_of_name, words))
-            if known:
-                found = _merged([found, known])
-        return found
-
-    def code(self, first: int, last: int) -> list[int]:
-        """Returns the numbers of the lines with code."""
-        return [
-            number
-            for number in range(first, last + 1)
-            if number not in self.prose and self.lines.get(number, "").strip()
-        ]
 
 
 @dataclass(frozen=True)
@@ -102,11 +50,17 @@ class Member:
     signature: str
     matched: tuple[str, ...]
     lines: tuple[ShownLine, ...]
+    beside: tuple[str, ...] = ()  # other members of its file, each as `Session.close 12-40`
+
+
+def whole_file(file: Candidate) -> Range | None:
+    """Returns all lines of a file, unless they are too many to compare all members."""
+    return Range(1, file.lines) if 0 < file.lines <= FILE_LINES_MAX else None
 
 
 def extent(file: Candidate, found: Range) -> Range:
     """Returns the passage, extended to the functions that it cuts, as far as their text is worth reading."""
-    inside = [one for one in _entries(file, found) if one.kind in CALLABLE_KINDS]
+    inside = [one for one in members_in(file, found) if one.kind in CALLABLE_KINDS]
     first = min(
         (one.start for one in inside if found.start - one.start <= BEFORE_LINES_MAX), default=found.start
     )
@@ -115,17 +69,32 @@ def extent(file: Candidate, found: Range) -> Range:
     return Range(first, min(max(last, found.end), first + EXTENT_LINES_MAX, file.lines))
 
 
-def member_of(question: Question, file: Candidate, found: Range, text: MemberText, rank: int) -> Member:
-    """Returns what to show of a passage. `rank` counts the hits from 0."""
-    entries = _entries(file, found)
-    scored = [(_score(question, one, entries, found, text), -one.start, one) for one in entries]
-    symbol = max(scored, default=(0.0, 0, None))[2]
+def member_of(
+    question: Question,
+    file: Candidate,
+    found: Range,
+    text: MemberText,
+    *,
+    rank: int,
+    among: Range | None = None,
+) -> Member:
+    """Returns the symbol to show of a passage, the best of those that touch `among`. `rank` counts the hits from 0."""
+    ranked = rank_members(question, file, found, text, among or found)
+    symbol, stems = (ranked[0].symbol, ranked[0].stems) if ranked else (None, None)
     start, end = (symbol.start, symbol.end) if symbol else (found.start, found.end)
-    stems = text.matched(question, _own(symbol, entries, start, end))
+    if stems is None:
+        stems = text.matched(question, range(start, end + 1))
     lines = _lines(question, text, start, end, rank) if rank < len(CHARS) else ()
-    return Member(
-        symbol, start, end, _signature(text, start, end) if symbol else "", _matched(question, stems), lines
-    )
+    signature = _signature(text, start, end) if symbol else ""
+    beside = tuple(_beside(ranked)) if among else ()
+    return Member(symbol, start, end, signature, _matched(question, stems), lines, beside)
+
+
+def _beside(ranked: Sequence[RankedMember]) -> Iterator[str]:
+    """Returns the symbols that answer nearly as well as the best, as `Session.close 12-40`."""
+    for other in ranked[1 : 1 + BESIDE_MAX]:
+        if other.stems and other.score >= BESIDE_SHARE * ranked[0].score:
+            yield f"{other.symbol.qualified_name} {other.symbol.start}-{other.symbol.end}"
 
 
 def callees_of(
@@ -152,56 +121,6 @@ def callees_of(
 
 def _callables(file: Candidate, name: str) -> list[OutlineEntry]:
     return [one for one in file.definitions if one.name == name and one.kind in CALLABLE_KINDS]
-
-
-def _entries(file: Candidate, found: Range) -> list[OutlineEntry]:
-    """Returns the types, functions and larger values that a passage touches."""
-    return [
-        one
-        for one in file.definitions
-        if one.start <= found.end
-        and one.end >= found.start
-        and (one.group != VALUE or one.end - one.start >= BLOCK_LINES_MIN)
-    ]
-
-
-def _score(
-    question: Question, one: OutlineEntry, entries: Sequence[OutlineEntry], found: Range, text: MemberText
-) -> float:
-    """Returns how well a member answers: by the words that its own lines contain, by its name, and by its place."""
-    contained = question.share(text.matched(question, _own(one, entries, one.start, one.end)))
-    named = question.name_match(one.name)
-    covered = min(one.end, found.end) - max(one.start, found.start) + 1
-    inside = covered / (found.end - found.start + 1)
-    is_big_type = one.kind in TYPE_KINDS and one.end - one.start >= TYPE_LINES_MAX and named < FULL_NAME
-    is_meant = found.is_named and one.qualified_name == found.symbol and not is_big_type
-    return (
-        contained
-        + NAME_WEIGHT * named
-        + (0.0 if is_big_type else INSIDE_WEIGHT * inside)
-        + NAMED_WEIGHT * is_meant
-        + FULL_NAME * (one.name in question.symbol_names)
-    )
-
-
-def _own(symbol: OutlineEntry | None, entries: Sequence[OutlineEntry], start: int, end: int) -> Iterator[int]:
-    """Returns the lines of a symbol without those of the symbols in it; of a type with members only the first."""
-    inner = [one for one in entries if one != symbol and start <= one.start and one.end <= end]
-    if symbol and symbol.kind in TYPE_KINDS and inner:
-        end = min(end, start + HEADER_LINES)
-    yield from (
-        number for number in range(start, end + 1) if not any(one.start <= number <= one.end for one in inner)
-    )
-
-
-def _merged(many: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """Returns the best likeness of each stem."""
-    found: dict[str, float] = {}
-    for one in many:
-        for stem, degree in one.items():
-            if degree > found.get(stem, 0.0):
-                found[stem] = degree
-    return found
 
 
 def _matched(question: Question, stems: Mapping[str, float]) -> tuple[str, ...]:
