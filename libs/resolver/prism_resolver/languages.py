@@ -29,6 +29,11 @@ OBJECT_MODULES = frozenset({"javascript", "lua", "luau"})
 EXPORTS = "exports"
 # A path refers to modules by name, without an import.
 MODULE_PATHS = frozenset({"rust", "php", "csharp"})
+# A path has its own operator (`depot::weigh`), so a variable of the name, such as a closure's parameter on the same line,
+# does not hide the module.
+LOCALS_HIDE_NO_MODULE = frozenset({"rust"})
+# The result of a call has members only: `depot().weigh()` calls no function outside of a type.
+ONLY_MEMBERS_OF_RESULTS = frozenset({"rust", "go", "cpp", "php", "python"})
 # Members may be defined outside the file of their class: in its folder, or anywhere in the repository.
 MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}

@@ -24,13 +24,21 @@ from prism_contracts.code import (
 from prism_resolver.expressions import OWN_OBJECT, steps_of
 from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
-from prism_resolver.languages import ECMASCRIPT, IMPLICIT_OBJECT, family_of
+from prism_resolver.languages import (
+    ECMASCRIPT,
+    IMPLICIT_OBJECT,
+    LOCALS_HIDE_NO_MODULE,
+    ONLY_MEMBERS_OF_RESULTS,
+    family_of,
+)
 from prism_resolver.modules import Certainty
 from prism_resolver.occurrences import DefinitionSite
 from prism_resolver.program import Program
 from prism_resolver.unit import INHERITS, Import, Unit, UnitDefinition, UnresolvedType, enclosing_callable
 from prism_resolver.values import LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
+# Raised when the same code gets other edges, so that stored graphs are built again.
+RULES = 2
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # The kinds of symbols that a reference may mean if only its name is known.
@@ -271,12 +279,22 @@ class Resolver:
 
     def _member_meaning(self, reference: Reference) -> Meaning:
         steps = steps_of(reference.qualifier)
-        value = self._inference.value_of(steps, self._location_of(reference.symbol, reference.line))
+        location = self._location_of(reference.symbol, reference.line)
+        value = self._inference.value_of(steps, location)
+        if len(steps) == 1 and not value.is_known and self._unit.language in LOCALS_HIDE_NO_MODULE:
+            outside = self._inference.value_of(steps, Location(self._unit, location.inside, location.line))
+            found = self._inference.member_of(outside, reference.name)
+            if outside.kind is ValueKind.MODULE and found.kind is ValueKind.SYMBOL:
+                return self._as_meaning(found, LookupKind.ALL)
         member = self._inference.member_of(value, reference.name)
         is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT  # a subclass may have what this class lacks
         if not member.is_known and not is_own and self._inference.lacks(value, reference.name):
             return Meaning()
-        is_object = is_own or value.kind in {ValueKind.INSTANCE, ValueKind.SUPER}
+        is_object = (
+            is_own
+            or value.kind in {ValueKind.INSTANCE, ValueKind.SUPER}
+            or (self._unit.language in ONLY_MEMBERS_OF_RESULTS and reference.qualifier.rstrip().endswith(")"))
+        )
         return self._as_meaning(member, LookupKind.MEMBERS if is_object else LookupKind.ALL)
 
     def _as_meaning(self, value: Value, fallback: LookupKind) -> Meaning:

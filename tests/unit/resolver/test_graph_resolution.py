@@ -489,3 +489,25 @@ def test_elixir_calls_of_other_modules_are_resolved() -> None:
 )
 def test_a_variable_holding_a_module_leads_to_its_members(files: dict[str, str], found: str) -> None:
     assert found in edges_of(files)
+
+
+def test_parameter_of_a_closure_does_not_hide_the_module_of_a_rust_path() -> None:
+    user = "use crate::gate;\nfn run() {\n    gate::with(|gate| gate.open());\n}\n"
+    files = {
+        "src/lib.rs": "mod gate;\nmod user;\n",
+        "src/gate.rs": "pub fn with<F>(f: F) {}\n",
+        "src/user.rs": user,
+    }
+    assert "src/user.rs:3 with -> src/gate.rs:with module" in edges_of(files)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.rs", "fn weigh() {}\nfn f(d: &Depot) {\n    d.scale().weigh();\n}\n"),
+        ("a.go", "package a\n\nfunc weigh() {}\n\nfunc f() {\n\tscale().weigh()\n}\n"),
+        ("a.py", "def weigh(): ...\ndef f(d):\n    d.scale().weigh()\n"),
+    ],
+)
+def test_result_of_a_call_has_no_function_as_a_member(path: str, code: str) -> None:
+    assert not [edge for edge in edges_of({path: code}) if f" weigh -> {path}:weigh" in edge]

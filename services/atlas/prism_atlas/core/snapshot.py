@@ -23,6 +23,7 @@ from prism_atlas.core.graph import (
 )
 from prism_atlas.core.ranking import TIERS
 from prism_atlas.core.report import ArchitectureReport
+from prism_resolver.resolution import RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class GraphSnapshot:
 
 
 def _format() -> str:
-    """Returns a hash of the columns and of the meanings of their codes."""
+    """Returns a hash of the columns, of the meanings of their codes, and of the rules that make edges."""
     kinds = (
         *SYMBOL_KINDS,
         *EDGE_KINDS,
@@ -76,7 +77,7 @@ def _format() -> str:
         *TIERS,
     )
     codes = [str(code) for code in kinds]
-    return hashlib.sha256("\n".join([*paths_of(GraphSnapshot), *codes]).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join([*paths_of(GraphSnapshot), *codes, str(RULES)]).encode()).hexdigest()[:16]
 
 
 FORMAT = _format()
