@@ -124,7 +124,7 @@ async def build(
     definitions, sources = Definitions(reader, known_names), Sources(reader, texts)
     documents = Documents(reader, texts, listing)
     occurrences, graph = OccurrenceReader(scip_indexes), GraphUses(bus)
-    enclosing = EnclosingSymbols(facts)
+    enclosing = EnclosingSymbols(facts, reader)
     references = ReferenceFinder(
         definitions,
         listing,

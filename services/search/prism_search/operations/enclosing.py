@@ -1,14 +1,24 @@
-"""Names the symbol around each line of an answer, from outlines that search keeps in memory for ranking."""
+"""Names the symbol around each line of an answer, from outlines that search keeps in memory for ranking.
+
+Tests that are calls with a title are found in the text of their files.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from prism_catalog.target import Target
+from prism_contracts.code import Flag
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_search.adapters.facts import Facts
-from prism_search.core.outline import OutlineEntry, innermost
-from prism_store.reader import StoredPoint
+from prism_search.adapters.texts import Excerpt, read_excerpts
+from prism_search.core.outline import VALUE, OutlineEntry, innermost
+from prism_search.core.retrieval.candidates import RankFacts
+from prism_search.core.test_blocks import LANGUAGES as TEST_BLOCK_LANGUAGES
+from prism_search.core.test_blocks import TestBlock, blocks_of, innermost_block
+from prism_store.reader import Reader, StoredPoint
 
+# Further files of an answer have their lines at top level.
+TEST_FILES_MAX = 30
 TOP_LEVEL = EnclosingSymbol(name="")
 
 
@@ -28,8 +38,9 @@ class IndexedLine(NamedTuple):
 class EnclosingSymbols:
     """Looks up the symbols around lines."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, reader: Reader) -> None:
         self._facts = facts
+        self._reader = reader
 
     async def find(self, target: Target, lines: Iterable[IndexedLine]) -> dict[IndexedLine, EnclosingSymbol]:
         """Returns the symbol around each line, without lines of files that changed or have no symbols."""
@@ -37,18 +48,37 @@ class EnclosingSymbols:
         for line in lines:
             by_file.setdefault(line.file, []).append(line)
         files = await self._facts.files(target, by_file)
+        known = {id_: file for id_, file in files.items() if file.generation == by_file[id_][0].generation}
+        blocks = await self._test_blocks(target, known.values())
         found = {}
-        for id_, wanted in by_file.items():
-            file = files.get(id_)
-            definitions = file.outline.definitions() if file else ()  # parsed once per file
-            for line in wanted if definitions else ():
-                if file and file.generation == line.generation:
-                    found[line] = _around(definitions, line.line)
+        for id_, file in known.items():
+            definitions = file.outline.definitions()  # parsed once per file
+            tests = blocks.get(id_, ())
+            for line in by_file[id_] if definitions or tests else ():
+                if file.generation == line.generation:
+                    found[line] = _around(definitions, tests, line.line)
         return found
 
+    async def _test_blocks(
+        self, target: Target, files: Iterable[RankFacts]
+    ) -> dict[str, Sequence[TestBlock]]:
+        """Returns by file the tests that are no symbols, of test files in languages that have such tests."""
+        wanted = [
+            file for file in files if file.language in TEST_BLOCK_LANGUAGES and Flag.TEST in file.flags
+        ][:TEST_FILES_MAX]
+        excerpts = [Excerpt(file.file, file.generation, file.starts, 1, file.lines) for file in wanted]
+        texts = await read_excerpts(self._reader, target.scope, excerpts) if wanted else ()
+        return {
+            file.file: blocks_of(text.split("\n"))
+            for file, text in zip(wanted, texts, strict=True)
+            if text is not None
+        }
 
-def _around(definitions: Sequence[OutlineEntry], line: int) -> EnclosingSymbol:
-    symbol = innermost(definitions, line)
+
+def _around(definitions: Sequence[OutlineEntry], tests: Sequence[TestBlock], line: int) -> EnclosingSymbol:
+    symbol, test = innermost(definitions, line), innermost_block(tests, line)
+    if test and (symbol is None or symbol.group == VALUE or symbol.start <= test.start):
+        return test.symbol()
     if symbol is None:
         return TOP_LEVEL
     return EnclosingSymbol(
