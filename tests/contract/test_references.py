@@ -126,7 +126,7 @@ async def test_pages_continue_after_the_last_entry(ask) -> None:
 async def test_lines_of_another_symbol_have_pages(ask) -> None:
     (main,) = await ask("Depot.weigh")
     assert main.reconciliation.other_lines == 6
-    assert not main.reconciliation.other
+    assert [line.line for line in main.reconciliation.other] == [4, 5, 6, 7, 8, 9]
     seen, cursor = [], ""
     for _ in range(3):
         (answer,) = await ask("Depot.weigh", page="other", limit=2, cursor=cursor)
@@ -156,12 +156,17 @@ async def test_unresolved_lines_are_on_the_first_page_only(ask) -> None:
     assert second.reconciliation.mentions == first.reconciliation.mentions
 
 
-async def test_filters_select_entries_and_not_the_reconciliation(ask) -> None:
-    (calls,) = await ask("rate", reference_type=EdgeKind.IMPORTS)
-    assert places(calls) == ["parcels/depot.py:1 resolved"]
+async def test_filters_of_places_select_lines_and_filters_of_uses_do_not(ask) -> None:
+    (every,) = await ask("rate")
+    (imports,) = await ask("rate", reference_type=EdgeKind.IMPORTS)
+    assert places(imports) == ["parcels/depot.py:1 resolved"]
+    assert imports.reconciliation == every.reconciliation
     (far,) = await ask("rate", path_filter="**/far.py")
     assert places(far) == ["parcels/far.py:2 candidate"]
-    assert far.reconciliation == calls.reconciliation
+    lines = far.reconciliation
+    assert (lines.files, lines.lines_by_group) == (1, {})
+    assert lines.text_lines + lines.outside_lines == every.reconciliation.text_lines
+    assert {line.file_path for line in lines.other + lines.unexplained_lines} <= {"parcels/far.py"}
 
 
 async def test_aliases_are_listed_with_the_assignments(ask) -> None:

@@ -40,14 +40,14 @@ TOLD = Reconciliation(
 )
 
 
-def rendered(entries: tuple[ReferenceEntry, ...] = (CALL,), **asked: object):
+def rendered(entries: tuple[ReferenceEntry, ...] = (CALL,), told: Reconciliation = TOLD, **asked: object):
     found = SymbolReferences(
         symbol="weigh",
         definitions=(DEFINITION,),
         total_definitions=1,
         entries=entries,
         counts={ReferenceGroup.CALLERS: 3} if entries else {},
-        reconciliation=TOLD,
+        reconciliation=told,
     )
     request = ReferencesRequest(tenant="t", symbols=("weigh",), **asked)
     answer = references.answer(ReferencesReply(answers=(found,), receipt=RECEIPT), request)
@@ -72,10 +72,13 @@ def test_lines_of_prose_are_counted_separately() -> None:
 def test_counts_state_whether_they_are_filtered(asked, words) -> None:
     structured, lines = rendered(**asked)
     assert structured["filter"] == asked
-    assert structured["reconciliation"]["filtered"] is False
-    assert f"calls (1 {words}):" in lines
-    at = lines.index(f"Without the filter ({words}):")
+    at = lines.index(f"calls (1 {words}):")
     assert any("7 calls" in line and "2 another weigh" in line for line in lines[at + 1 :])
+
+
+def test_lines_outside_of_the_filter_are_counted() -> None:
+    told = TOLD.model_copy(update={"outside_lines": 4})
+    assert "; 4 lines in files outside the filter." in "\n".join(rendered(told=told, path_filter="app/**")[1])
 
 
 LINE = TextLine(repo="acme/app", file_path="b.py", line=3, text="scale.weigh()")
@@ -105,7 +108,7 @@ def test_a_list_that_accounts_for_every_line_is_complete() -> None:
     counts = {"definition_lines": 1, "other_lines": 2, "mentions": 1, "alias_lines": 3}
     assert completeness(lines_by_group=groups, text_lines=11, **counts) == (
         "Complete: all 11 lines of code in 3 files that contain weigh are accounted for: 6 calls, 1 import, "
-        "1 definition, 2 another weigh (page=other lists them), 1 in comments or strings. "
+        "1 definition, 2 another weigh (page=other lists them), 1 in comments, strings or data. "
         "3 more lines use it without its name."
     )
 
@@ -153,7 +156,7 @@ def test_the_same_line_of_two_repositories_is_shown_twice() -> None:
 
 def test_an_empty_filtered_result_is_stated() -> None:
     _, lines = rendered((), path_filter="app/**")
-    assert lines[1:3] == ["none in app/**", "Without the filter (in app/**):"]
+    assert lines[1] == "none in app/**"
 
 
 def test_without_a_filter_none_is_mentioned() -> None:

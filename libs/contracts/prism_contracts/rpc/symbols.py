@@ -158,7 +158,8 @@ class TextLine(Message):
 class Reconciliation(Message):
     """Compares references with the text: where the name occurs, and how much of that the references explain.
 
-    Counts ignore the filters of a request, and leave prose out except in the fields for prose.
+    Lines are those of the files that pass `path_filter` and `source_only`, whatever they do with the symbol. Prose
+    counts only in the fields for prose. `resolved`, `candidates` and `elsewhere` ignore all filters.
     """
 
     name: str = ""  # that the lines contain as a whole word
@@ -186,6 +187,7 @@ class Reconciliation(Message):
     mentions: int = 0
     mention_lines: tuple[TextLine, ...] = ()
     files: int  # files of `text_lines`
+    outside_lines: int = 0  # lines of code that contain the name in files that the filters leave out
     prose_lines: int = 0  # lines of Markdown and other prose that contain the name
     prose_files: int = 0  # files of `prose_lines`
     # Files that may contain the name and were not read, because there are too many.

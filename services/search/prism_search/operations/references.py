@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from prism_catalog.target import Target
-from prism_contracts.code import EdgeStatus, ReferenceKind
+from prism_contracts.code import EdgeStatus, Flag, ReferenceKind
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     ReferenceEntry,
@@ -254,6 +254,7 @@ class ReferenceFinder:
                 point.text("language"),
                 used.get(point.text("path"), {}),
                 search.defined.get((point.repo, point.text("path")), ()),
+                Flag.TEST in point.text("flags"),
             )
             for point, text in zip(points, texts, strict=True)
             if text is not None

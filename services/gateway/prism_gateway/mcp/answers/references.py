@@ -152,7 +152,6 @@ def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
         result["reconciliation"] = found.reconciliation.model_dump(mode="json")
     if kept:
         result["filter"] = kept
-        result.get("reconciliation", {})["filtered"] = False
     if found.matched:
         result["matched"] = found.matched
     if found.unparsed:
@@ -217,9 +216,7 @@ def group_lines(found: SymbolReferences, kept: str = "", bodies: Bodies = NO_BOD
     if found.next_cursor:
         yield f"more: cursor={found.next_cursor}"
     if found.reconciliation:
-        if kept:
-            yield f"Without the filter ({kept}):"
-        yield from _text_lines(found.reconciliation, layout)
+        yield from _text_lines(found.reconciliation, layout, has_definition=bool(found.definitions))
         yield _completeness(found, found.reconciliation)
 
 
@@ -313,7 +310,7 @@ def _enclosing(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
     return line.enclosing
 
 
-def _text_lines(text: Reconciliation, layout: _Layout) -> Iterator[str]:
+def _text_lines(text: Reconciliation, layout: _Layout, *, has_definition: bool) -> Iterator[str]:
     if text.unexplained_lines:
         yield f"code that contains the name and was not resolved ({text.unexplained}):"
         tests = [line for line in text.unexplained_lines if line.test]
@@ -325,10 +322,11 @@ def _text_lines(text: Reconciliation, layout: _Layout) -> Iterator[str]:
             rest = text.unexplained - len(text.unexplained_lines)
             yield f"  … and {rest} more: grep_code with word=true lists them."
     if text.other:
-        yield f"another symbol of the name ({_of(len(text.other), text.other_lines)}):"
+        title = "another symbol of the name" if has_definition else "code that contains the name"
+        yield f"{title} ({_of(len(text.other), text.other_lines)}):"
         yield from _places(text.other, layout)
     if text.mention_lines:
-        yield f"in comments and strings ({_of(len(text.mention_lines), text.mentions)}): {_places_line(text.mention_lines, layout.with_repo)}"
+        yield f"in comments, strings and data ({_of(len(text.mention_lines), text.mentions)}): {_places_line(text.mention_lines, layout.with_repo)}"
     if text.prose_lines:
         yield f"in prose, such as Markdown: {several(text.prose_lines, 'line')} in {several(text.prose_files, 'file')}"
 
@@ -359,7 +357,11 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     name = found.definitions[0].symbol.name if found.definitions else found.symbol
     lines = f"{several(text.text_lines, 'line')} of code in {several(text.files, 'file')}"
     account = ", ".join(line_account(text, name))
+    if text.outside_lines:
+        account += f"; {several(text.outside_lines, 'line')} in files outside the filter"
     alias = f" {several(text.alias_lines, 'more line')} use it without its name." if text.alias_lines else ""
+    if text.other_lines and not found.definitions and not found.counts:
+        return f"No definition, so no line was resolved: {lines} contain {name}.{alias}"
     if any(lacks):
         return f"Not complete: {'; '.join(filter(None, lacks))}. {lines} contain {name}: {account}.{alias}"
     if not text.text_lines:
@@ -382,6 +384,6 @@ def line_account(text: Reconciliation, name: str) -> Iterator[str]:
         listed = "" if text.other else " (page=other lists them)"
         yield f"{text.other_lines} another {name}{listed}"
     if text.mentions:
-        yield f"{text.mentions} in comments or strings"
+        yield f"{text.mentions} in comments, strings or data"
     if text.unexplained:
         yield f"{text.unexplained} not resolved"

@@ -1,6 +1,7 @@
 """One page of the references of a symbol, with the lines of text that they leave unexplained."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import filterfalse
 
 from prism_catalog.target import Target
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
@@ -17,7 +18,7 @@ from prism_search.core.definitions import definition_reply, distinct_places
 from prism_search.core.lines import shown
 from prism_search.core.references.edges import Edge, SourceFile, count_elsewhere, count_groups, group_of
 from prism_search.core.references.query import ReferenceQuery
-from prism_search.core.references.text import Text, TextFile, TextFileLine, read_text
+from prism_search.core.references.text import Text, TextFile, TextFileLine, code_lines, read_text
 from prism_store.globs import compile_glob
 
 DEFINITIONS_SHOWN_MAX = 5
@@ -25,6 +26,7 @@ UNEXPLAINED_SHOWN_MAX = 40
 MENTIONS_SHOWN_MAX = 12
 # Lines that mean another symbol are listed with the references if there are no more than these.
 OTHERS_SHOWN_MAX = 3
+OTHERS_BESIDE_FEW_MAX, FEW_ENTRIES = 12, 5
 
 
 def uses_of_edges(query: ReferenceQuery, files: Sequence[SourceFile], every: Sequence[Edge]) -> UsesReply:
@@ -48,10 +50,12 @@ def symbol_references(
     """Returns a page of references. `left_out` counts files that may hold the name and were not read."""
     target, match = query.target, query.match
     defined = distinct_places(match.found)
-    text = read_text(query.name, files)
+    is_wanted = _file_filter(query.request)
+    text = read_text(query.name, filter(is_wanted, files))
+    outside = code_lines(query.name, filterfalse(is_wanted, files))
     is_main = query.request.page is ReferencePage.MAIN
     is_first = is_main and not query.start
-    others = _others_shown(query, text)
+    others = _others_shown(query, uses, text)
     shown, total = (
         (len(uses.entries), sum(uses.counts.values())) if is_main else (len(others), len(text.others))
     )
@@ -84,6 +88,7 @@ def symbol_references(
                 _text_line(target, line) for line in text.mentions[: MENTIONS_SHOWN_MAX * is_first]
             ),
             files=text.files,
+            outside_lines=outside,
             prose_lines=text.prose_lines,
             prose_files=text.prose_files,
             files_left_out=left_out,
@@ -95,10 +100,12 @@ def symbol_references(
     )
 
 
-def _others_shown(query: ReferenceQuery, text: Text) -> Sequence[TextFileLine]:
+def _others_shown(query: ReferenceQuery, uses: UsesReply, text: Text) -> Sequence[TextFileLine]:
     if query.request.page is ReferencePage.OTHER:
         return text.others[query.start : query.start + query.request.limit]
-    return text.others if len(text.others) <= OTHERS_SHOWN_MAX else ()
+    # With few references to the symbol, its true ones may be among those that seem to mean another.
+    is_few = len(uses.entries) < FEW_ENTRIES
+    return text.others if len(text.others) <= (OTHERS_BESIDE_FEW_MAX if is_few else OTHERS_SHOWN_MAX) else ()
 
 
 def _with_texts(
@@ -112,18 +119,30 @@ def _with_texts(
 
 
 def _filter(request: ReferencesRequest) -> Callable[[Edge], bool]:
-    glob = compile_glob(request.path_filter) if request.path_filter else None
+    is_wanted = _place_filter(request)
 
     def passes(edge: Edge) -> bool:
         kind = EDGE_KINDS[edge.reference.kind]
         return (
             (request.reference_type is None or kind is request.reference_type)
-            and not (request.source_only and Flag.TEST in edge.file.flags)
             and (request.include_candidates or edge.status is EdgeStatus.RESOLVED)
-            and (glob is None or glob.fullmatch(edge.file.path) is not None)
+            and is_wanted(edge.file.path, Flag.TEST in edge.file.flags)
         )
 
     return passes
+
+
+def _file_filter(request: ReferencesRequest) -> Callable[[TextFile], bool]:
+    is_wanted = _place_filter(request)
+    return lambda file: is_wanted(file.path, file.is_test)
+
+
+def _place_filter(request: ReferencesRequest) -> Callable[[str, bool], bool]:
+    """Returns whether a file passes, by its path and whether it is a test."""
+    glob = compile_glob(request.path_filter) if request.path_filter else None
+    return lambda path, is_test: (
+        not (request.source_only and is_test) and (glob is None or glob.fullmatch(path) is not None)
+    )
 
 
 def _entry(target: Target, edge: Edge) -> ReferenceEntry:

@@ -17,6 +17,11 @@ from prism_search.core.references.text_spans import TextSpans
 MENTION_CHARS_MAX = 1_000_000
 DEFINITION, OTHER = "definition", "other"
 
+# Formats of data: a word in them names a thing, or calls nothing.
+DATA = frozenset(
+    {"yaml", "json", "jsonc", "json5", "toml", "ini", "xml", "css", "scss", "properties", "gitignore", "csv"}
+)
+
 # The lines that define a symbol, by scope and path of the file.
 DefinitionLines = Mapping[tuple[str, str], Collection[int]]
 
@@ -74,7 +79,7 @@ class Text(NamedTuple):
     others: Sequence[TextFileLine]  # lines that define or mean another symbol of the name
     aliased: int  # lines that use the symbol without its name, not among `lines`
     unexplained: Sequence[TextFileLine]  # lines of code, those of tests last
-    mentions: Sequence[TextFileLine]  # lines that hold the name in comments and strings only
+    mentions: Sequence[TextFileLine]  # lines that hold the name in comments, strings and data files only
     prose_files: int
     prose_lines: int
 
@@ -92,7 +97,9 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
     for file, lines in code:
         rest = [number for number in lines if number not in file.explained]
         chars_left -= len(file.text) if rest else 0
-        mentioning = _mentioning(name, file, rest) if rest and chars_left >= 0 else set()
+        mentioning = set(rest) if file.language in DATA else set()
+        if rest and not mentioning and chars_left >= 0:
+            mentioning = _mentioning(name, file, rest)
         unexplained += [TextFileLine(file, number) for number in rest if number not in mentioning]
         mentions += [TextFileLine(file, number) for number in rest if number in mentioning]
     return Text(
@@ -114,6 +121,11 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
         prose_files=len(prose),
         prose_lines=_total(prose),
     )
+
+
+def code_lines(name: str, files: Iterable[TextFile]) -> int:
+    """Returns the number of lines of code that contain a name."""
+    return _total(lines_with(name, file.text) for file in files if not file.is_prose)
 
 
 def _use(file: TextFile, number: int) -> str:
