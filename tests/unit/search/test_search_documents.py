@@ -2,8 +2,18 @@
 
 import re
 
+import pytest
+
 from prism_chunker.core import chunk_file
-from prism_search.core.documents import ABOUT_WORK, LineRange, head, headings, opening, sections_about
+from prism_search.core.documents import (
+    ABOUT_WORK,
+    LineRange,
+    about_edits,
+    head,
+    headings,
+    opening,
+    sections_about,
+)
 
 TEXT = """# Parcels
 
@@ -44,6 +54,31 @@ def test_only_upper_headings_if_there_are_many() -> None:
 
 def test_matching_sections_include_their_subsections() -> None:
     assert sections_about(SYMBOLS, ABOUT_WORK) == [LineRange(9, 16), LineRange(17, 19)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "followed_by"),
+    [
+        ("Code style", {"code", "tests"}),
+        ("Naming conventions", {"code", "tests"}),
+        ("Typing", {"code", "tests"}),
+        ("Writing tests", {"tests", "prose"}),
+        ("Documentation", {"prose"}),
+        ("Submitting a Pull Request", set()),
+        ("Pictures of failed style checks", set()),
+        ("Commit message format", set()),
+        ("Code of conduct", set()),
+        ("Reporting issues with types", set()),
+        ("Development setup", set()),
+    ],
+)
+def test_edits_follow_sections_about_their_kind_of_file(heading, followed_by) -> None:
+    kinds = {
+        "code": about_edits(is_test=False, is_prose=False),
+        "tests": about_edits(is_test=True, is_prose=False),
+        "prose": about_edits(is_test=False, is_prose=True),
+    }
+    assert {kind for kind, headings in kinds.items() if headings.search(heading)} == followed_by
 
 
 def test_the_title_is_not_a_section() -> None:

@@ -1,15 +1,16 @@
 """Reads documents of a repository, and quotes the rules among them within limits."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from prism_catalog.target import Target
-from prism_contracts.code import Symbol
+from prism_contracts.code import Flag, Symbol
 from prism_contracts.rpc.guidance import RulesDocument
 from prism_runtime.packing import unpack_symbols
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.texts import Texts
-from prism_search.core.documents import ABOUT_WORK, LineRange, head, headings, sections_about
+from prism_search.core.documents import ABOUT_WORK, LineRange, about_edits, head, headings, sections_about
 from prism_search.core.lines import lines_of
 from prism_search.core.rules import applies, is_contributing, rules_for
 from prism_store.reader import Reader, StoredPoint
@@ -53,22 +54,43 @@ class Documents:
             and fact.text("generation") == point.text("generation")
         ]
 
-    async def rules(self, target: Target, path: str) -> tuple[RulesDocument, ...]:
-        """Returns the rules that apply to a path, nearest folder first; all rules for an empty path."""
+    async def rules(self, target: Target) -> tuple[RulesDocument, ...]:
+        """Returns all rules of a repository; of contributing guides, the sections about work on the code."""
+        return tuple(
+            rules
+            for file, why in await self._rules_for(target, "")
+            for rules in (is_contributing(file.path) and _quoted(file, why, ABOUT_WORK)) or _quoted(file, why)
+        )
+
+    async def rules_for_edits(self, target: Target, path: str) -> tuple[RulesDocument, ...]:
+        """Returns the rules that apply to a path, nearest folder first.
+
+        Of contributing guides only the sections that concern such a file.
+        """
+        point = (await self._listing.files(target)).by_path.get(path)
+        is_prose = point is not None and bool(point.payload.get("prose"))
+        about = about_edits(is_test=point is not None and Flag.TEST in point.text("flags"), is_prose=is_prose)
+        return tuple(
+            rules
+            for file, why in await self._rules_for(target, path)
+            for rules in _quoted(file, why, about if is_contributing(file.path) else None)
+        )
+
+    async def _rules_for(self, target: Target, path: str) -> list[tuple[DocumentText, str]]:
+        """Returns the rules files that apply to a path, each with the reason; all for an empty path."""
         points = (await self._listing.files(target)).rules
         wanted = rules_for(path, points)[:RULES_READ_MAX]
         files = await self.read(target, [points[rules] for rules in wanted])
         held = ((file, applies(file.path, "\n".join(file.lines), path)) for file in files)
-        quoted = [(file, why) for file, why in held if why][:RULES_QUOTED_MAX]
-        return tuple(rules for file, why in quoted for rules in _quoted(file, why))
+        return [(file, why) for file, why in held if why][:RULES_QUOTED_MAX]
 
 
-def _quoted(file: DocumentText, why: str) -> list[RulesDocument]:
-    """Returns the head of a rules file; of a contributing guide, the sections about work on the code."""
-    sections = sections_about(file.symbols, ABOUT_WORK) if is_contributing(file.path) else []
+def _quoted(file: DocumentText, why: str, about: re.Pattern[str] | None = None) -> list[RulesDocument]:
+    """Returns the sections of a rules file about a subject; without one, its head."""
+    sections = sections_about(file.symbols, about) if about else [LineRange(1, len(file.lines))]
     quoted: list[RulesDocument] = []
     room = RULES_CHARS_MAX
-    for section in sections or [LineRange(1, len(file.lines))]:
+    for section in sections:
         lines = head(file.lines, room, section)
         content = file.quote(lines, room)
         room -= len(content)

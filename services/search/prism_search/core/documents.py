@@ -16,6 +16,17 @@ ABOUT_WORK = re.compile(
     r"|naming|review|hack)",
     re.IGNORECASE,
 )
+# Words of headings about how changes are sent in, which no edit follows.
+SENDING = r"\b(?:pull request|commit|branch|issue|report|screenshot|pictures?|code of|review)"
+CODE = r"\b(?:styl|format|lint|convention|naming|typing|types\b|coding|code\b)"
+
+
+def _about(words: str) -> re.Pattern[str]:
+    return re.compile(rf"^(?!.*{SENDING}).*{words}", re.IGNORECASE)
+
+
+ABOUT_CODE, ABOUT_TESTS = _about(CODE), _about(rf"(?:{CODE}|\btest)")
+ABOUT_PROSE = _about(r"\b(?:doc|writing|prose)")
 
 
 class LineRange(NamedTuple):
@@ -57,6 +68,13 @@ def sections_about(symbols: Sequence[Symbol], wanted: re.Pattern[str]) -> list[L
         if not is_inside and wanted.search(section.name):
             found.append(LineRange(section.start_line, section.end_line))
     return found
+
+
+def about_edits(*, is_test: bool, is_prose: bool) -> re.Pattern[str]:
+    """Returns the headings of sections that an edit of such a file follows."""
+    if is_prose:
+        return ABOUT_PROSE
+    return ABOUT_TESTS if is_test else ABOUT_CODE
 
 
 def opening(lines: Sequence[str], symbols: Sequence[Symbol]) -> LineRange:

@@ -74,7 +74,7 @@ class ConventionsHandler:
         return ConventionsReply(
             repo=target.repositories[0].name,
             conventions=conventions,
-            rules=await self._documents.rules(target, ""),
+            rules=await self._documents.rules(target),
             files_read=files_read,
             files=files,
             receipt=await self._repositories.receipt(target),

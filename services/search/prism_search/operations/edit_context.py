@@ -13,7 +13,7 @@ from typing import Any
 from prism_catalog.histories import Histories
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
-from prism_contracts.code import TYPE_KINDS, EdgeStatus, Flag, Strategy
+from prism_contracts.code import TYPE_KINDS, EdgeKind, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc.common import ScopedRequest
 from prism_contracts.rpc.graph import ImpactRequest
 from prism_contracts.rpc.guidance import (
@@ -102,7 +102,7 @@ class EditContextBuilder:
             content="\n".join(shown),
             notes=(*focus.notes, *_cut_lines(focus, len(shown))),
             test_files=tuple(named[:TEST_FILES_MAX]),
-            rules=await self._documents.rules(focus.target, focus.file.path),
+            rules=await self._documents.rules_for_edits(focus.target, focus.file.path),
             changes=await self._histories.changes(focus.target, focus.file.path),
             receipt=await self._repositories.receipt(focus.target),
         )
@@ -113,7 +113,7 @@ class EditContextBuilder:
         counterparts = await self._counterparts(focus)
         uses = await self._uses(focus, references, counterparts)
         async with running(self._tests_by_graph(focus, uses.symbol)) as by_graph:
-            tests = await _tests(uses, references)
+            tests, untested = await _tests(uses, references)
             overrides = await self._overrides(focus, references)
             warnings = [*_warnings(focus, uses, overrides), *await self._elsewhere(focus, references)]
             further = await by_graph
@@ -130,7 +130,8 @@ class EditContextBuilder:
             "test_depth": TEST_DEPTH,
             **further,
             "siblings": tuple(_siblings(focus.target, counterparts, overrides)),
-            "notes": tuple(references.left_out),
+            # The graph knows the tests of all callers.
+            "notes": (*references.left_out, *([] if further else untested)),
         }
 
     async def _counterparts(self, focus: SymbolFocus) -> list[LocatedSymbol]:
@@ -218,17 +219,18 @@ def _siblings(target: Target, counterparts: Sequence[LocatedSymbol], overrides: 
     ]
 
 
-async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[ReachingTest]:
-    """Returns tests that use the symbol or its first callers, each once, resolved before candidates."""
+async def _tests(uses: SymbolReferences, references: TimedReferences) -> tuple[list[ReachingTest], list[str]]:
+    """Returns tests that use the symbol or its first callers, each once, resolved before candidates.
+
+    Also what was not searched.
+    """
     tests = {(entry.file_path, entry.symbol): _test(entry) for entry in _of_tests(uses.entries)}
+    every, left_out = _callers(uses), []
     if uses.next_cursor:
-        references.left_out.append(f"Only the first {len(uses.entries)} uses were checked.")
-    every = _callers(uses)
+        left_out.append(f"Only the first {len(uses.entries)} uses were checked for tests.")
     callers = every[:CALLERS_FOLLOWED_MAX]
     if len(callers) < len(every):
-        references.left_out.append(
-            f"Tests were searched for the first {len(callers)} of {len(every)} callers."
-        )
+        left_out.append(f"Tests were searched for the first {len(callers)} of {len(every)} callers.")
     symbols = ((caller.symbol, caller.file_path) for caller in callers)
     found = await references.entries_of_each(symbols, "Tests of further callers")
     for caller, entries in zip(callers, found, strict=True):
@@ -236,7 +238,7 @@ async def _tests(uses: SymbolReferences, references: TimedReferences) -> list[Re
             # Two candidates in a row are not evidence.
             if entry.status is EdgeStatus.RESOLVED:
                 tests.setdefault((entry.file_path, entry.symbol), _test(entry, caller))
-    return sorted(tests.values(), key=lambda test: test.status is EdgeStatus.CANDIDATE)
+    return sorted(tests.values(), key=lambda test: test.status is EdgeStatus.CANDIDATE), left_out
 
 
 def _is_evidence(entry: ReferenceEntry) -> bool:
@@ -245,7 +247,10 @@ def _is_evidence(entry: ReferenceEntry) -> bool:
 
 
 def _of_tests(entries: Iterable[ReferenceEntry]) -> list[ReferenceEntry]:
-    return [entry for entry in entries if entry.group is ReferenceGroup.TESTS and entry.symbol]
+    """Returns the uses by tests; imports only of files that use it nowhere else, such as by an alias."""
+    tests = [entry for entry in entries if entry.group is ReferenceGroup.TESTS]
+    used = {entry.file_path for entry in tests if entry.edge is not EdgeKind.IMPORTS}
+    return [entry for entry in tests if entry.edge is not EdgeKind.IMPORTS or entry.file_path not in used]
 
 
 def _callers(uses: SymbolReferences) -> list[ReferenceEntry]:
@@ -272,8 +277,13 @@ def _without_tests(uses: SymbolReferences) -> SymbolReferences:
     entries = [entry for entry in uses.entries if entry.group is not ReferenceGroup.TESTS]
     reconciliation = uses.reconciliation
     if reconciliation:
-        lines = reconciliation.unexplained_lines[:UNEXPLAINED_SHOWN_MAX]
-        reconciliation = reconciliation.model_copy(update={"unexplained_lines": lines})
+        reconciliation = reconciliation.model_copy(
+            update={
+                "unexplained_lines": reconciliation.unexplained_lines[:UNEXPLAINED_SHOWN_MAX],
+                "other": reconciliation.other[:UNEXPLAINED_SHOWN_MAX],
+                "mention_lines": (),
+            }
+        )
     return uses.model_copy(
         update={"entries": tuple(entries[:ENTRIES_MAX]), "reconciliation": reconciliation, "next_cursor": ""}
     )
@@ -286,14 +296,13 @@ def _warnings(focus: SymbolFocus, uses: SymbolReferences, overrides: Overrides) 
         text = f"{name} implements an inherited declaration: its signature must match."
         warnings.append(_warning(EditRisk.IMPLEMENTS, text, _places(overrides.above)))
     if overrides.below:
-        text = f"{name} is overridden in {len(overrides.below)} places."
+        count = len(overrides.below)
+        text = f"{name} is overridden in {count} {'place' if count == 1 else 'places'}."
         warnings.append(_warning(EditRisk.OVERRIDDEN, text, _places(overrides.below)))
     derived = subtypes(uses.entries) if focus.symbol.kind in TYPE_KINDS else []
     if derived:
         places = (f"{entry.file_path}:{entry.line} {entry.symbol}" for entry in derived)
-        warnings.append(
-            _warning(EditRisk.OVERRIDDEN, f"{len(derived)} types are derived from {name}.", places)
-        )
+        warnings.append(_warning(EditRisk.OVERRIDDEN, f"{len(derived)} subtypes of {name}:", places))
     if is_public(focus.file, focus.index) and Flag.TEST not in focus.file.flags:
         text = f"{name} is exported: code outside this repository may use it."
         warnings.append(_warning(EditRisk.EXPORTED, text))
