@@ -44,11 +44,11 @@ class Stack:
 
     def __init__(self, target: ServerTarget, data: DataDir) -> None:
         self.target = target
-        self._data = data
+        self.data = data
 
     def processes(self) -> dict[str, list[psutil.Process]]:
         """Returns processes by service, with their descendants; the supervisor included."""
-        state = read_json(self._data.supervisor_file) or {}
+        state = read_json(self.data.supervisor_file) or {}
         families: dict[int, list[psutil.Process]] = {
             state["pid"]: [],
             **{facts["pid"]: [] for facts in state["services"].values()},
@@ -62,7 +62,7 @@ class Stack:
 
     def restarts(self) -> int:
         """Returns how often a service died; figures of such a run mean little."""
-        state = read_json(self._data.supervisor_file) or {}
+        state = read_json(self.data.supervisor_file) or {}
         return sum(facts["restarts"] for facts in state["services"].values())
 
     def cpu_s(self) -> dict[str, float]:
@@ -84,6 +84,13 @@ def running_stack(folder: Path, *, keep: bool = False) -> Iterator[Stack]:
     finally:
         if not keep:
             stop(data)
+
+
+def restarted(stack: Stack) -> Stack:
+    """Stop a stack and start it again on its data, as soon as it is ready."""
+    stop(stack.data)
+    up = start_in_background(stack.data, 0, reporter(quiet=True), tied=True)
+    return Stack(ServerTarget(up["url"], up["token"], stack.data), stack.data)
 
 
 def total(memory: Iterable[Memory]) -> Memory:

@@ -65,6 +65,7 @@ from prism_search.handlers.symbols import SymbolHandlers
 from prism_search.operations.edit_context import EditContextBuilder
 from prism_search.operations.enclosing import EnclosingSymbols
 from prism_search.operations.focus import FocusFinder
+from prism_search.operations.read_ahead import ReadAhead
 from prism_search.operations.references import ReferenceFinder
 from prism_search.settings import SearchSettings
 from prism_store.client import StoreClient
@@ -96,6 +97,7 @@ class SearchApp:
     repo_context: RepoContextHandler
     existing: ExistingHandler
     conventions: ConventionsHandler
+    read_ahead: ReadAhead
 
 
 async def build(
@@ -124,14 +126,14 @@ async def build(
     definitions, sources = Definitions(reader, known_names), Sources(reader, texts)
     documents = Documents(reader, texts, listing)
     occurrences, graph = OccurrenceReader(scip_indexes), GraphUses(bus)
-    enclosing = EnclosingSymbols(facts, reader)
+    enclosing, manifests = EnclosingSymbols(facts, reader), Manifests(texts)
     references = ReferenceFinder(
         definitions,
         listing,
         texts=texts,
         sources=sources,
         occurrences=occurrences,
-        manifests=Manifests(texts),
+        manifests=manifests,
         graph=graph,
         enclosing=enclosing,
     )
@@ -168,6 +170,7 @@ async def build(
         repo_context=RepoContextHandler(repositories, listing, documents),
         existing=ExistingHandler(reader, repositories, embedding),
         conventions=ConventionsHandler(reader, repositories, listing, sources, documents),
+        read_ahead=ReadAhead(repositories, facts, listing, manifests),
     )
 
 
@@ -221,7 +224,7 @@ async def serve() -> None:
         app = await build(bus, settings, store, model)
         register(bus, app, settings)
         await bus.start()
-        open_until_stop.push_async_callback(cancelled, asyncio.create_task(app.search.read_ahead()))
+        open_until_stop.push_async_callback(cancelled, asyncio.create_task(app.read_ahead.keep_reading()))
 
     await service.run(start, close=open_until_stop.aclose, checks={"qdrant": partial(check_store, store)})
 

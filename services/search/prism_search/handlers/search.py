@@ -3,11 +3,8 @@
 query ▶ legs ▶ fused candidates ▶ filters ▶ ranked files ▶ passages ▶ hits with their text ▶ receipt
 """
 
-import asyncio
-import logging
-
 from prism_catalog.repositories import RepositoryCatalog
-from prism_contracts.errors import ErrorCode, PrismError, reason_of
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.search import SearchAnswer, SearchReply, SearchRequest
 from prism_runtime.tasks import running
 from prism_search.adapters.answers import Answers
@@ -32,9 +29,6 @@ from prism_store.reader import Reader
 
 # Attempts at hits that are all of the files' current versions.
 ATTEMPTS_MAX = 3
-READ_AHEAD_PAUSE_S = 2.0
-
-log = logging.getLogger(__name__)
 
 
 class SearchHandler:
@@ -71,16 +65,6 @@ class SearchHandler:
         )
         context.clock.lap("receipt")
         return SearchReply(**dict(answer), receipt=receipt, timings_ms=context.clock.laps)
-
-    async def read_ahead(self) -> None:
-        """Keeps reading what ranking needs to know of files, until it is cancelled."""
-        while True:
-            for target in self._repositories.each():
-                try:
-                    await self._retrieval.read_ahead(target)
-                except Exception as error:  # noqa: BLE001 - questions still read what they need
-                    log.warning("read-ahead paused: %s", reason_of(error))
-            await asyncio.sleep(READ_AHEAD_PAUSE_S)
 
     async def _answer(self, context: SearchContext) -> tuple[SearchAnswer, tuple[str, ...]]:
         """Returns the answer, and the legs that did not contribute to it."""

@@ -172,10 +172,6 @@ class Retrieval:
         """Evicts the cached facts of these files."""
         self._facts.forget(files)
 
-    async def read_ahead(self, target: Target) -> None:
-        """Reads what ranking needs to know of a target's files before questions do."""
-        await self._facts.read_ahead(target)
-
     async def _candidates(
         self, context: SearchContext, vectors: QueryVectors, *, is_whole: bool
     ) -> Retrieved:
