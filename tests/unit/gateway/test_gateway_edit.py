@@ -10,6 +10,7 @@ from prism_contracts.records import HistoryCommit
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.guidance import EditContextReply, ReachingTest, RecentChanges, RulesDocument
 from prism_contracts.rpc.symbols import Reconciliation, ReferenceEntry, ReferenceGroup, SymbolReferences
+from prism_gateway.mcp.answers import edit_uses
 from prism_gateway.mcp.answers.edit_context import answer, shorten
 from prism_gateway.mcp.answers.quotes import block, fit_documents
 
@@ -27,7 +28,7 @@ FIXED_CHARS = 700
 
 def entry(line: int) -> ReferenceEntry:
     return ReferenceEntry(
-        repo="acme/app", file_path="app/depot.py", line=line, symbol="run", group=ReferenceGroup.CALLERS,
+        repo="acme/app", file_path="app/depot.py", line=line, symbol=f"run_{line}", group=ReferenceGroup.CALLERS,
         edge=EdgeKind.CALLS, status=EdgeStatus.RESOLVED, strategy=Strategy.IMPORT, text=f"weigh({line})",
     )  # fmt: skip
 
@@ -61,13 +62,64 @@ def reply(**fields: object) -> EditContextReply:
     )  # fmt: skip
 
 
+def test_a_function_that_calls_it_twice_is_one_row() -> None:
+    calls = [entry(4), entry(9).model_copy(update={"symbol": "run_4"}), entry(12)]
+    uses = reply().references.model_copy(
+        update={"entries": tuple(calls), "counts": {ReferenceGroup.CALLERS: 3}}
+    )
+    text = answer(reply(references=uses), 4_000).text
+    assert "calls (3):\n  app/depot.py\n    run_4 4/9: weigh(4)\n    run_12 12: weigh(12)\n" in text
+
+
+def test_matches_of_a_common_name_are_counted() -> None:
+    sure, *rest = map(entry, range(edit_uses.CANDIDATES_MAX + 2))
+    unsure = [one.model_copy(update={"status": EdgeStatus.CANDIDATE}) for one in rest]
+    counted = RECONCILIATION.model_copy(update={"candidate_lines": 11, "unexplained": 21})
+    uses = reply().references.model_copy(
+        update={"entries": (sure, *unsure), "counts": {ReferenceGroup.CALLERS: 12}, "reconciliation": counted}
+    )
+    text = answer(reply(references=uses), 8_000).text
+    assert "calls (1):\n  app/depot.py\n    run_0 0: weigh(0)\n… and 11 more: find_references(" in text
+    assert (
+        "Not complete: 11 lines by name only (?); 21 lines of code could not be resolved (grep_code" in text
+    )
+
+
+def test_a_test_is_never_both_counted_and_denied() -> None:
+    unsure = tuple(
+        ReachingTest(file_path="tests/a.py", line=n, symbol=f"test_{n}", status=EdgeStatus.CANDIDATE)
+        for n in range(edit_uses.CANDIDATES_MAX + 1)
+    )
+    text = answer(reply(tests=unsure, test_counts={EdgeStatus.CANDIDATE: 11}), 8_000).text
+    assert "tests that use it or its callers (0, 11 by name only (?)):\n  … and 11 more" in text
+
+
+def test_tests_without_a_function_and_through_a_caller_are_one_row_each() -> None:
+    given = {"file_path": "tests/a.js", "status": EdgeStatus.RESOLVED}
+    tests = (
+        ReachingTest(line=3, symbol="", **given),
+        ReachingTest(line=5, symbol="one", via="run", **given),
+        ReachingTest(line=9, symbol="two", via="run", **given),
+    )
+    text = answer(reply(tests=tests, test_counts={EdgeStatus.RESOLVED: 3}), 8_000).text
+    assert "  tests/a.js: top level:3\n  tests/a.js through run: one:5; two:9\n" in text
+
+
+def test_rules_take_a_small_share_of_the_answer() -> None:
+    text = answer(reply(rules=(document("Weigh twice.\n" * 200, headings=("1 # Rules",)),)), 1_200).text
+    quoted = text[text.index("rules (quoted") : text.index("note: cut")]
+    assert 300 < len(quoted) < 700
+    assert "further headings" not in quoted
+
+
 @pytest.mark.parametrize("max_tokens", [300, 500, 1_000, 2_000])
 def test_the_answer_stays_within_its_budget_and_says_so(max_tokens) -> None:
     found = answer(reply(), max_tokens)
     assert len(found.text) <= max_tokens * 4 + FIXED_CHARS
     assert found.structured["truncated"]
     assert f"cut to max_tokens={max_tokens}" in found.text
-    assert len(json.dumps(found.structured)) <= 2 * max_tokens * 4 + 3 * FIXED_CHARS
+    # Data is for programs, and repeats the names of its fields.
+    assert len(json.dumps(found.structured)) <= 4 * max_tokens * 4 + 3 * FIXED_CHARS
 
 
 def test_an_answer_that_fits_is_complete() -> None:

@@ -7,30 +7,39 @@ items.
 from collections.abc import Iterator, Sequence
 
 from prism_contracts.code import EdgeStatus
-from prism_contracts.rpc.guidance import EditContextReply, ReachingTest
+from prism_contracts.rpc.guidance import EditContextReply, ReachingTest, RulesDocument
 from prism_contracts.rpc.symbols import SymbolReferences
 from prism_gateway.budget import chars, fit
-from prism_gateway.mcp.answers import quotes, references
+from prism_gateway.mcp.answers import edit_uses, quotes, references
 from prism_gateway.mcp.answers.files import numbered
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import shorten_lines
 
-# The cost of an item without its text, in characters: braces, field names, numbers.
-ITEM_CHARS = 80
+# The cost of an item without its text, in characters: a name, numbers, spaces.
+ITEM_CHARS = 40
+# The cost of a line without its text, in characters.
+LINE_CHARS = 6
+# Headings, and the sentences about the uses and the tests.
+FIXED_CHARS = 400
 PART_FLOOR_CHARS = 200
+# The share of rules: most callers know them from the start of their session.
+RULES_SHARE = 8
 
 
 def answer(reply: EditContextReply, max_tokens: int) -> Answer:
     """Returns the reply within the budget, for programs and for readers."""
+    uses = edit_uses.without_common(reply.references) if reply.references else None
+    reply = reply.model_copy(update={"references": uses, "tests": _listed_tests(reply)})
     shown = shorten(reply, max_tokens)
     structured = _structured(shown)
     foot = [*(f"note: {note}" for note in shown.notes), receipt_line(shown.receipt)]
-    if shown != reply:
+    if _sizes(shown) != _sizes(reply):
         structured["truncated"] = True
         foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or ask find_references and read_file.")
     source = numbered(shown.content, shown.start_line) if shown.content else ""
-    blocks = [f"{_head(shown)}\n{source}", _uses(shown), _tests(shown), _siblings(shown), _warnings(shown)]
+    uses_lines = "\n".join(edit_uses.use_lines(shown.references)) if shown.references else ""
+    blocks = [f"{_head(shown)}\n{source}", uses_lines, _tests(shown), _siblings(shown), _warnings(shown)]
     blocks.append(_changes(shown))
     text = "\n\n".join(filter(None, [*blocks, quotes.rules_block(shown.rules), "\n".join(foot)]))
     return Answer(structured, text)
@@ -38,30 +47,71 @@ def answer(reply: EditContextReply, max_tokens: int) -> Answer:
 
 def shorten(reply: EditContextReply, max_tokens: int) -> EditContextReply:
     """Returns the reply cut to the budget. Short parts stay whole; long parts are cut to the same length."""
-    uses = reply.references
-    unexplained = uses.reconciliation.unexplained_lines if uses and uses.reconciliation else ()
-    parts = {
-        "content": [len(reply.content)],
-        "entries": [len(entry.text) + len(entry.symbol) + 2 * ITEM_CHARS for entry in (uses.entries if uses else ())],
-        "unexplained": [len(line.text) + ITEM_CHARS for line in unexplained],
-        "tests": [len(test.file_path) + len(test.symbol) + ITEM_CHARS for test in reply.tests],
-        "siblings": [len(one.definition.symbol.signature) + 2 * ITEM_CHARS for one in reply.siblings],
-        "rules": [quotes.size(document) for document in reply.rules],
-    }  # fmt: skip
-    fixed = len(_head(reply)) + len(_warnings(reply)) + 4 * ITEM_CHARS
+    uses, parts = reply.references, _sizes(reply)
+    foot = sum(len(note) + LINE_CHARS for note in reply.notes)
+    fixed = len(_head(reply)) + len(_warnings(reply)) + len(_changes(reply)) + foot + FIXED_CHARS
+    room_for_all = max(chars(max_tokens) - fixed, 0)
     sizes = [sum(part) for part in parts.values()]
-    fits = fit(sizes, [0] * len(sizes), max(chars(max_tokens) - fixed, 0), PART_FLOOR_CHARS)
+    fits = fit(sizes, [0] * len(sizes), room_for_all, PART_FLOOR_CHARS)
     room = dict(zip(parts, [fits.text_chars_max] * fits.kept + [0] * len(parts), strict=False))
     kept = {name: _count(sizes_of, room[name]) for name, sizes_of in parts.items()}
+    rules_room = min(room["rules"], chars(max_tokens) // RULES_SHARE)
     return reply.model_copy(
         update={
-            "content": shorten_lines(reply.content, room["content"], reply.start_line),
+            "content": shorten_lines(reply.content, _source_room(reply, room["content"]), reply.start_line),
             "references": _cut_uses(uses, kept["entries"], kept["unexplained"]) if uses else None,
             "tests": reply.tests[: kept["tests"]],
             "siblings": reply.siblings[: kept["siblings"]],
-            "rules": quotes.fit_documents(reply.rules, room["rules"]),
+            "rules": quotes.fit_documents(_without_headings(reply.rules), rules_room),
         }
     )
+
+
+def _sizes(reply: EditContextReply) -> dict[str, list[int]]:
+    """Returns the cost of each item of the parts that share the budget, in characters."""
+    uses = reply.references
+    unexplained = uses.reconciliation.unexplained_lines if uses and uses.reconciliation else ()
+    return {
+        "content": [len(reply.content) + LINE_CHARS * _line_count(reply)],
+        "entries": list(edit_uses.sizes(uses.entries)) if uses else [],
+        "unexplained": [len(line.text) + len(line.file_path) + ITEM_CHARS for line in unexplained],
+        "tests": list(_test_sizes(reply.tests)),
+        "siblings": [len(one.definition.file_path) + ITEM_CHARS for one in reply.siblings],
+        "rules": [quotes.size(document) for document in reply.rules],
+    }
+
+
+def _line_count(reply: EditContextReply) -> int:
+    return reply.content.count("\n") + 1
+
+
+def _source_room(reply: EditContextReply, room: int) -> int:
+    """Returns the room for the source without its line numbers."""
+    chars_of_lines = len(reply.content) + LINE_CHARS * _line_count(reply)
+    return room * len(reply.content) // chars_of_lines
+
+
+def _test_sizes(tests: Sequence[ReachingTest]) -> Iterator[int]:
+    seen: set[tuple[str, str]] = set()
+    for test in tests:
+        row = (test.file_path, test.via)
+        yield (
+            len(test.symbol)
+            + LINE_CHARS
+            + (0 if row in seen else len(test.file_path) + len(test.via) + LINE_CHARS)
+        )
+        seen.add(row)
+
+
+def _listed_tests(reply: EditContextReply) -> tuple[ReachingTest, ...]:
+    """Returns the tests; if many match by name only, those that are known to use it."""
+    if reply.test_counts.get(EdgeStatus.CANDIDATE, 0) <= edit_uses.CANDIDATES_MAX:
+        return reply.tests
+    return tuple(test for test in reply.tests if test.status is EdgeStatus.RESOLVED)
+
+
+def _without_headings(rules: Sequence[RulesDocument]) -> list[RulesDocument]:
+    return [document.model_copy(update={"headings": ()}) for document in rules]
 
 
 def _count(sizes: Sequence[int], room: int) -> int:
@@ -145,14 +195,6 @@ def _warnings(reply: EditContextReply) -> str:
     )
 
 
-def _uses(reply: EditContextReply) -> str:
-    result = reply.references
-    if not result:
-        return ""
-    none = "" if result.entries or result.counts else " none found"
-    return "\n".join([f"uses of {result.symbol}:{none}", *references.group_lines(result)])
-
-
 def _test_reach(reply: EditContextReply) -> Json:
     """Returns how deep tests were searched and how many more exist, for programs."""
     if not reply.symbol:
@@ -186,24 +228,14 @@ def _tests(reply: EditContextReply) -> str:
     if not reply.symbol:
         return "\n".join(named)
     more = list(filter(None, [_more_tests(reply)]))
-    if not reply.tests:
+    if not reply.test_counts:
         return "\n".join([f"tests: none uses it or its callers. {' '.join(more)}".rstrip(), *named])
     known, perhaps = (reply.test_counts.get(status, 0) for status in EdgeStatus)
     unsure = f", {perhaps} by name only (?)" if perhaps else ""
     left_out = known + perhaps - len(reply.tests)
     cut = [f"  … and {left_out} more"] if left_out else []
     head = f"tests that use it or its callers ({known}{unsure}):"
-    return "\n".join([head, *_test_lines(reply.tests), *cut, *more, *named])
-
-
-def _test_lines(tests: Sequence[ReachingTest]) -> Iterator[str]:
-    """Returns a line per file, with its tests."""
-    by_file: dict[str, list[str]] = {}
-    for test in tests:
-        mark = "? " if test.status is EdgeStatus.CANDIDATE else ""
-        via = f" through {test.via}" if test.via else ""
-        by_file.setdefault(test.file_path, []).append(f"{mark}{test.symbol}:{test.line}{via}")
-    yield from (f"  {path}: {'; '.join(found)}" for path, found in by_file.items())
+    return "\n".join([head, *edit_uses.test_lines(reply.tests), *cut, *more, *named])
 
 
 def _siblings(reply: EditContextReply) -> str:

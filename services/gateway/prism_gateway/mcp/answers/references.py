@@ -216,8 +216,19 @@ def group_lines(found: SymbolReferences, kept: str = "", bodies: Bodies = NO_BOD
     if found.next_cursor:
         yield f"more: cursor={found.next_cursor}"
     if found.reconciliation:
-        yield from _text_lines(found.reconciliation, layout, has_definition=bool(found.definitions))
-        yield _completeness(found, found.reconciliation)
+        yield from _text_check(found, found.reconciliation, layout)
+
+
+def text_check(found: SymbolReferences) -> Iterator[str]:
+    """Returns the lines of text that no reference explains, then whether the references are complete."""
+    if found.reconciliation:
+        layout = _Layout(len({line.repo for line in _all_lines(found)}) > 1, NO_BODIES)
+        yield from _text_check(found, found.reconciliation, layout)
+
+
+def _text_check(found: SymbolReferences, text: Reconciliation, layout: _Layout) -> Iterator[str]:
+    yield from _text_lines(text, layout, has_definition=bool(found.definitions))
+    yield _completeness(found, text)
 
 
 def _group(
@@ -231,7 +242,7 @@ def _group(
     count = _of(len(entries), _total_lines(group, entries, found, kept))
     title = f"{TITLES[group]} ({count} {kept})" if kept else f"{TITLES[group]} ({count})"
     if group is ReferenceGroup.IMPORTS:
-        yield f"{title}: {_places_line(entries, layout.with_repo)}"
+        yield f"{title}: {places_line(entries, layout.with_repo)}"
         return
     yield f"{title}:"
     if group is ReferenceGroup.TESTS and len(entries) > TESTS_WITH_TEXT_MAX:
@@ -272,7 +283,7 @@ def _places(lines: Iterable[ReferenceEntry | TextLine], layout: _Layout) -> Iter
 
 def _place(line: ReferenceEntry | TextLine, layout: _Layout) -> PlaceLine:
     """Returns a line; with its body as neighbors, if that is shown."""
-    place = PlaceLine(_file(line, layout.with_repo), line.line, line.text, _enclosing(line))
+    place = PlaceLine(_file(line, layout.with_repo), line.line, line.text, enclosing_of(line))
     around = layout.bodies.around(line) if isinstance(line, ReferenceEntry) else {}
     if line.line not in around:
         return place
@@ -293,7 +304,7 @@ def _rows_by_file(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -
     for file, of_file in groupby(lines, key=lambda line: _file(line, with_repo)):
         symbols: dict[str, list[str]] = {}
         for line in of_file:
-            around = _enclosing(line)
+            around = enclosing_of(line)
             symbols.setdefault(symbol_name(around) if around else "", []).append(str(line.line))
         places = (f"{symbol} {'/'.join(numbers)}".strip() for symbol, numbers in symbols.items())
         yield f"  {file}: {', '.join(places)}"
@@ -303,7 +314,7 @@ def _file(line: ReferenceEntry | TextLine, with_repo: bool) -> str:
     return file_label(line.file_path, line.repo if with_repo else "")
 
 
-def _enclosing(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
+def enclosing_of(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
     """Returns the symbol around a line; only its name, if the index does not know its range."""
     if line.enclosing is None and isinstance(line, ReferenceEntry) and line.symbol:
         return EnclosingSymbol(name=line.symbol)
@@ -326,7 +337,7 @@ def _text_lines(text: Reconciliation, layout: _Layout, *, has_definition: bool) 
         yield f"{title} ({_of(len(text.other), text.other_lines)}):"
         yield from _places(text.other, layout)
     if text.mention_lines:
-        yield f"in comments, strings and data ({_of(len(text.mention_lines), text.mentions)}): {_places_line(text.mention_lines, layout.with_repo)}"
+        yield f"in comments, strings and data ({_of(len(text.mention_lines), text.mentions)}): {places_line(text.mention_lines, layout.with_repo)}"
     if text.prose_lines:
         yield f"in prose, such as Markdown: {several(text.prose_lines, 'line')} in {several(text.prose_files, 'file')}"
 
@@ -335,7 +346,7 @@ def _of(shown: int, total: int) -> str:
     return f"{total}" if shown == total else f"{shown} of {total}"
 
 
-def _places_line(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> str:
+def places_line(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> str:
     """Returns places on one line, each file once: `a.py:3/9, b.py:7`."""
     by_file: dict[str, list[str]] = {}
     for line in lines:

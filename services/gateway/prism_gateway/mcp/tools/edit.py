@@ -3,9 +3,12 @@
 from prism_contracts import types
 from prism_contracts.rpc.guidance import EDIT_CONTEXT
 from prism_gateway.mcp.answers import edit_context
-from prism_gateway.mcp.arguments import BudgetedArguments, FilePath
+from prism_gateway.mcp.arguments import BudgetedArguments, FilePath, MaxTokens
 from prism_gateway.mcp.schema import ARRAY, OBJECT, PLACE, RECEIPT, STRING, SYMBOL, TRUNCATED, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
+
+# Callers know what they edit: an answer this long has the uses, the tests and most sources.
+EDIT_TOKENS = 1_200
 
 
 class PrepareToEdit(BudgetedArguments):
@@ -13,6 +16,7 @@ class PrepareToEdit(BudgetedArguments):
     file_path: FilePath = ""
     start_line: types.LineOrNone = 0
     end_line: types.LineOrNone = 0
+    max_tokens: MaxTokens = EDIT_TOKENS
 
 
 async def prepare_to_edit(call: Call, arguments: PrepareToEdit) -> Answer:
