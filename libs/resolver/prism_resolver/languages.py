@@ -9,12 +9,14 @@ from functools import lru_cache
 ECMASCRIPT = frozenset({"javascript", "typescript", "tsx", "vue", "svelte"})
 C_FAMILY = frozenset({"c", "cpp", "objc"})
 JVM = frozenset({"java", "kotlin", "scala", "groovy"})
+# Maven and Gradle put the sources and the tests of a package under roots of their own.
+SOURCE_ROOT = re.compile(r"(?P<module>.*?)/?\bsrc/[^/]+/(?:java|kotlin|scala|groovy)(?:/(?P<package>.*))?$")
 # The languages of a family call each other's code directly.
 FAMILIES = (ECMASCRIPT, C_FAMILY, JVM)
 
 # An import names a folder, and makes all of its files visible.
 FOLDER_PACKAGES = frozenset({"go"})
-# Files in the same folder see each other's names.
+# Files in the same folder, or package, see each other's names.
 SAME_FOLDER = JVM | {"go", "php"}
 # An import makes all definitions of the other file visible.
 WILDCARD_IMPORTS = C_FAMILY | {"ruby"}

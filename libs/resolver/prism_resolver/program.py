@@ -161,7 +161,7 @@ class Program:
         return None if position is None else SymbolRef(unit.id, position)
 
     def same_package_definitions(self, unit: Unit, name: str) -> tuple[SymbolRef, ...]:
-        """Returns the definitions of a name in other files of the folder, if the language shares these."""
+        """Returns the definitions of a name in other files of the package, if the language shares these."""
         if unit.language not in SAME_FOLDER:
             return ()
         others = [
@@ -487,14 +487,14 @@ class Program:
 def _visible_groups(unit: Unit) -> Iterator[Hashable]:
     """Yields the groups of files whose names a file sees without an import."""
     if unit.language in SAME_FOLDER | MEMBERS_IN_FOLDER:
-        yield unit.scope, unit.language, unit.folder
+        yield unit.scope, unit.language, unit.package
     if unit.language in MEMBERS_ANYWHERE | OPEN_TYPES:
         yield from ((unit.scope, language) for language in family_of(unit.language))
 
 
 def _own_groups(unit: Unit) -> tuple[Hashable, Hashable]:
     """Returns the groups that a file belongs to."""
-    return (unit.scope, unit.language, unit.folder), (unit.scope, unit.language)
+    return (unit.scope, unit.language, unit.package), (unit.scope, unit.language)
 
 
 def symbol_value(unit: Unit, positions: Sequence[int]) -> Value:
@@ -532,9 +532,9 @@ def _share_members(unit: Unit, other: Unit) -> bool:
     """Returns whether a member of a class in one file may be defined in the other."""
     if unit.scope != other.scope or other.language not in family_of(unit.language):
         return False
-    return unit.folder == other.folder if unit.language in MEMBERS_IN_FOLDER else True
+    return unit.package == other.package if unit.language in MEMBERS_IN_FOLDER else True
 
 
 def _share_names(unit: Unit, other: Unit) -> bool:
     """Returns whether two files see each other's definitions without an import."""
-    return (unit.scope, unit.folder, unit.language) == (other.scope, other.folder, other.language)
+    return (unit.scope, unit.package, unit.language) == (other.scope, other.package, other.language)

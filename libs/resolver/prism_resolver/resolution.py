@@ -38,7 +38,7 @@ from prism_resolver.unit import INHERITS, Import, Unit, UnitDefinition, Unresolv
 from prism_resolver.values import LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 2
+RULES = 3
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # The kinds of symbols that a reference may mean if only its name is known.

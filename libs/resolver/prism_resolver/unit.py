@@ -16,7 +16,7 @@ from prism_contracts.code import (
     SymbolKind,
 )
 from prism_resolver.facts import FileFacts
-from prism_resolver.languages import C_FAMILY, WILDCARD_IMPORTS
+from prism_resolver.languages import C_FAMILY, JVM, SOURCE_ROOT, WILDCARD_IMPORTS
 from prism_resolver.manifests import Manifest, named_manifest
 from prism_resolver.modules import File
 
@@ -81,6 +81,7 @@ class Unit:
     returns: Mapping[str, UnresolvedType]  # qualified name of a callable -> what it is declared to return
     aliases: Mapping[str, UnresolvedType]  # qualified name of an alias or an export -> its target
     folder: str = ""
+    package: str = ""  # files of one package see each other's names, where the language has such packages
     manifest: Manifest | None = None  # the package that the file declares, as far as the parser extracts it
     name_lines: Sequence[int] = ()  # lines of the definitions' names, 1-based
     blob: str = ""  # hash of the content
@@ -111,8 +112,16 @@ def read_unit(facts: FileFacts) -> Unit:
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
+        package=_package(facts),
         manifest=named_manifest(facts.path, facts.symbols),
     )
+
+
+def _package(facts: FileFacts) -> str:
+    """Returns the folder, without the source root where tests of a package have one of their own."""
+    folder = facts.path.rpartition("/")[0]
+    root = SOURCE_ROOT.match(folder) if facts.language in JVM else None
+    return f"{root['module']}:{root['package']}" if root else folder
 
 
 def is_shared(language: str, signature: str) -> bool:

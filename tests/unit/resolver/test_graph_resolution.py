@@ -511,3 +511,15 @@ def test_parameter_of_a_closure_does_not_hide_the_module_of_a_rust_path() -> Non
 )
 def test_result_of_a_call_has_no_function_as_a_member(path: str, code: str) -> None:
     assert not [edge for edge in edges_of({path: code}) if f" weigh -> {path}:weigh" in edge]
+
+
+def test_tests_of_a_java_package_see_its_types_without_an_import() -> None:
+    depot = "package parcels;\npublic class Depot {\n    public void weigh() {}\n}\n"
+    test = "package parcels;\nclass DepotTest {\n    void weighs() {\n        Depot depot = new Depot();\n        depot.weigh();\n    }\n}\n"
+    path, of_test = "app/src/main/java/parcels/Depot.java", "app/src/test/java/parcels/DepotTest.java"
+    edges = edges_of({path: depot, of_test: test})
+    assert f"{of_test}:5 weigh -> {path}:Depot.weigh receiver_type" in edges
+    elsewhere = of_test.replace("app/", "other/")
+    assert f"{elsewhere}:5 weigh -> {path}:Depot.weigh receiver_type" not in edges_of(
+        {path: depot, elsewhere: test}
+    )
