@@ -166,7 +166,7 @@ def _same_text(callers: CallHierarchyReply, impact: ImpactReply, uses: SymbolRef
 
 def _sentences(text: str) -> Iterator[str]:
     *rest, last, _ = text.split("\n")
-    if not last.startswith(("Complete: ", "Not complete: ")):
+    if not last.startswith(("Complete: ", "Complete to this depth: ", "Not complete: ")):
         yield f"the last line is no sentence about completeness: {last}"
     listed = any(line.startswith("? ") or "by name only (?)" in line or "?test" in line for line in rest)
     unresolved = any(line.startswith(("code that contains", "other lines that may")) for line in rest)

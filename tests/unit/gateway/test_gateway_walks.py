@@ -195,7 +195,8 @@ def test_unresolved_lines_are_listed_with_tests_apart() -> None:
 def test_a_stop_makes_callees_incomplete() -> None:
     stop = WalkStop(reason=StopReason.DEPTH, count=4, nodes=(LOAD,))
     text = call_text.call_hierarchy(calls(BRANCH, direction=CallDirection.CALLEES, stops=(stop,)), 4_000).text
-    assert "\nNot complete: 4 symbols at the last level go on (load …): raise depth." in text
+    assert "\nComplete to this depth: " in text
+    assert " 4 symbols at the last level go on (load …): raise depth." in text
 
 
 PATH = GraphPath(nodes=(LOAD, SHIP, TOP), edges=(edge(33), edge(3, kind=EdgeKind.OVERRIDES)))
@@ -297,6 +298,16 @@ def test_subtypes_show_their_header_and_overriding_members() -> None:
         "    overriding: Depot.ship",
         "Complete: no supertype, 1 subtype; 2 lines of code in 2 files contain ship.",
     ]
+
+
+def test_declaration_of_a_subtype_is_its_place() -> None:
+    declared = LOAD.model_copy(update={"start_line": 30, "end_line": 40})
+    (branch,) = TYPES.subtypes
+    update = {"subtypes": (branch.model_copy(update={"node": declared, "overrides": ()}),)}
+    assert (
+        "  load (30-40) [extends at 33]"
+        in type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text
+    )
 
 
 def test_structural_types_are_not_complete() -> None:

@@ -118,11 +118,11 @@ def _completeness(reply: CallHierarchyReply, shown: int) -> str:
         *stop_lacks(reply.stops),
     ]
     if not upwards:
-        return sentence(lacks, f"{several(reply.total, 'direct callee')} in the repository")
+        return sentence(lacks, f"{several(reply.total, 'direct callee')} in the repository", reply.stops)
     lacks += text_lacks(reply.in_text)
     unsure = reply.in_text.candidates if reply.in_text else 0
     if unsure and not reply.candidates:
         lacks.append(f"{several(unsure, 'use')} other than calls match by name only (find_references)")
     direct = several(reply.total, "direct caller") if reply.total else "no direct caller"
     account = [direct, text_account(reply.in_text, name)]
-    return sentence(lacks, "; ".join(filter(None, account)))
+    return sentence(lacks, "; ".join(filter(None, account)), reply.stops)

@@ -14,7 +14,7 @@ VERDICTS = {
     Verdict.NONE: "Nothing was found that does this.",
 }
 # How many definitions the text shows.
-SHOWN_MAX = {Verdict.LIKELY: 2, Verdict.MAYBE: 4, Verdict.NONE: 1}
+SHOWN_MAX = {Verdict.LIKELY: 2, Verdict.MAYBE: 4, Verdict.NONE: 3}
 
 
 def answer(reply: ExistingReply, max_tokens: int) -> Answer:

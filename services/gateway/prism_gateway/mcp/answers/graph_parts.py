@@ -196,26 +196,34 @@ def stop_lines(stops: Iterable[WalkStop]) -> Iterator[str]:
 
 
 def stop_lacks(stops: Iterable[WalkStop]) -> Iterator[str]:
-    """Returns where a walk stopped, and why."""
+    """Returns where a walk stopped before the requested depth, and why."""
     for stop in stops:
-        named = ", ".join(node.symbol or node.file_path for node in stop.nodes[:STOPS_NAMED_MAX])
-        more = " …" if stop.count > STOPS_NAMED_MAX else ""
-        if stop.reason is StopReason.DEPTH:
-            yield f"{several(stop.count, 'symbol')} at the last level go on ({named}{more}): raise depth"
-        elif stop.reason is StopReason.WIDTH:
+        named = _named(stop)
+        if stop.reason is StopReason.WIDTH:
             yield f"{stop.count} below the first level are not shown: raise limit"
         elif stop.reason is StopReason.NAME:
-            yield f"{several(stop.count, 'match')} by name only not followed ({named}{more})"
+            yield f"{several(stop.count, 'match')} by name only not followed ({named})"
         elif stop.reason is StopReason.VALUE:
             yield f"{several(stop.count, 'call')} of stored values or on unknown receivers (listed above)"
 
 
-def sentence(lacks: Iterable[str], account: str) -> str:
-    """Returns one sentence: the answer is complete, or what it lacks."""
+def _named(stop: WalkStop) -> str:
+    names = ", ".join(node.symbol or node.file_path for node in stop.nodes[:STOPS_NAMED_MAX])
+    return f"{names} …" if stop.count > STOPS_NAMED_MAX else names
+
+
+def sentence(lacks: Iterable[str], account: str, stops: Iterable[WalkStop] = ()) -> str:
+    """Returns one sentence: the answer is complete, or what it lacks; then what is beyond the requested depth."""
     found = [one for one in lacks if one]
+    deeper = next((stop for stop in stops if stop.reason is StopReason.DEPTH), None)
+    beyond = (
+        f" {several(deeper.count, 'symbol')} at the last level {'goes' if deeper.count == 1 else 'go'} on ({_named(deeper)}): raise depth."
+        if deeper
+        else ""
+    )
     if found:
-        return f"Not complete: {'; '.join(found)}. {account[:1].upper()}{account[1:]}."
-    return f"Complete: {account}."
+        return f"Not complete: {'; '.join(found)}. {account[:1].upper()}{account[1:]}.{beyond}"
+    return f"Complete{' to this depth' if deeper else ''}: {account}.{beyond}"
 
 
 def cut_branches(branches: Sequence[TreeBranch], kept: int) -> tuple[TreeBranch, ...]:

@@ -157,7 +157,7 @@ def _completeness(reply: ImpactReply) -> str:
     if root:
         lacks += text_lacks(reply.in_text)
         account.append(text_account(reply.in_text, _last(root)))
-    return sentence(lacks, "; ".join(filter(None, account)))
+    return sentence(lacks, "; ".join(filter(None, account)), reply.stops)
 
 
 def _place(one: AffectedNode) -> tuple[str, int]:

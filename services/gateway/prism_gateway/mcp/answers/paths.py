@@ -102,7 +102,7 @@ def _both_ends(reply: FindPathReply) -> Iterator[str]:
 def _completeness(reply: FindPathReply) -> str:
     if not reply.paths:
         lacks = [*stop_lacks(reply.stops)] or ["a path may pass a call that has no edge"]
-        return sentence(lacks, "no path was found")
+        return sentence(lacks, "no path was found", reply.stops)
     unsure = sum(edge.status is EdgeStatus.CANDIDATE for edge in reply.paths[0].edges)
     other = sum(
         edge.edge not in (EdgeKind.CALLS, EdgeKind.OVERRIDES) and edge.edge is not EdgeKind.IMPORTS

@@ -9,6 +9,7 @@ from prism_contracts.rpc.symbols import TextLine
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.graph_parts import (
     EDGE_CHARS,
+    LineTexts,
     answer,
     cut_branches,
     node_cost,
@@ -35,7 +36,7 @@ HEADER = re.compile(
 
 def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     """Returns both trees, each cut to half of the budget."""
-    texts = texts_of(reply.source_lines)
+    texts = _informative(texts_of(reply.source_lines), reply.subtypes)
     trees = {
         "supertypes": (reply.supertypes, reply.total_supertypes),
         "subtypes": (reply.subtypes, reply.total_subtypes),
@@ -65,6 +66,17 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
         sentence(_lacks(reply, headers, cut), _account(reply)),
     ]
     return answer(structured, lines, reply.receipt)
+
+
+def _informative(texts: LineTexts, subtypes: Sequence[TreeBranch]) -> LineTexts:
+    """Returns the texts without the declarations of the subtypes themselves: their place says as much."""
+    own = {
+        (branch.node.file_path, line)
+        for branch in subtypes
+        for line in branch.via.lines
+        if branch.node.start_line <= line <= branch.node.end_line
+    }
+    return {place: text for place, text in texts.items() if place not in own}
 
 
 def _fit(branches: Sequence[TreeBranch], max_tokens: int) -> int:
