@@ -127,14 +127,14 @@ def test_conditionals_in_conditionals_are_resolved_to_a_depth() -> None:
     ],
 )
 def test_long_texts_take_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     resolve_conditionals(text.encode())
-    assert time.perf_counter() - start < SECONDS_MAX
+    assert time.process_time() - start < SECONDS_MAX
 
 
 def test_many_branches_take_linear_time() -> None:
     text = "#if A\nint a\n#else\nint b\n#endif\n;\n" * 10_000
-    start = time.perf_counter()
+    start = time.process_time()
     parsed = chunk_file("a.c", text)
-    assert time.perf_counter() - start < SECONDS_MAX
+    assert time.process_time() - start < SECONDS_MAX
     assert_partitions(parsed, text)

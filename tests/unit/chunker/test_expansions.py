@@ -52,6 +52,6 @@ def test_calls_of_macros_are_capped_with_the_others() -> None:
 @pytest.mark.parametrize("shape", ["a ", "a.", "a->", "a(", "(a)->", '"', "/*", "'\\", "##"])
 def test_long_macros_take_linear_time(shape: str) -> None:
     text = "#define A(x) " + f"{shape * 50} b(1) \\\n" * 4_000 + "\n"
-    start = time.perf_counter()
+    start = time.process_time()
     chunk_file("a.c", text)
-    assert time.perf_counter() - start < SECONDS_MAX
+    assert time.process_time() - start < SECONDS_MAX

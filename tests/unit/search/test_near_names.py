@@ -64,9 +64,9 @@ def test_names_of_a_large_corpus_are_compared_in_time() -> None:
         "".join(letters.choices(string.ascii_lowercase, k=letters.randint(4, 24))) for _ in range(200_000)
     }
     known = KnownNames(names | {"make_context"})
-    started = time.perf_counter()
+    started = time.process_time()
     assert known.near(("make_contxt",))[0].name == "make_context"
-    assert time.perf_counter() - started < 0.5  # some 30 ms on an idle machine
+    assert time.process_time() - started < 0.5  # some 30 ms on an idle machine
 
 
 def test_a_short_name_never_means_a_shorter_one() -> None:
