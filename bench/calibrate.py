@@ -9,19 +9,18 @@ import argparse
 import asyncio
 import json
 import random
-import re
 import shutil
-import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bench.commits import ASIDE, CHARS_MAX, SUFFIXES, WORDS_MIN, commits_after, lay_out
 from bench.measure_index import index_folder
 from bench.measure_search import call_tool, mcp_client
 from bench.quality.questions import load_questions
@@ -36,37 +35,7 @@ from prism_search.core.sentences import sentences
 from prism_search.core.words import IDENTIFIER, STOP_WORDS, stems_of
 
 OWNER = "calibrate"
-BACK, PER_FAMILY = 400, 60
-SUFFIXES = frozenset(
-    [
-        ".py",
-        ".ts",
-        ".js",
-        ".go",
-        ".rs",
-        ".java",
-        ".cs",
-        ".c",
-        ".h",
-        ".cc",
-        ".cpp",
-        ".rb",
-        ".php",
-        ".kt",
-        ".swift",
-        ".scala",
-    ]
-)
-NOISE = re.compile(
-    r"\b(bump|release|merge|typos?|lint|format(ting)?|ci|docs?|documentation|changelog|deps?|dependenc\w+|version"
-    r"|style|revert|rename|copyright|license|chore|cleanup|readme|tests?|spelling|comments?|pin|upgrade|prepare)\b",
-    re.IGNORECASE,
-)
-ASIDE = re.compile(
-    r"(^|/)(tests?|spec|docs?|_?examples?|_?benchmarks?|fixtures|vendor)(/|$)|_test\.go$|Test\.java$|test_"
-)
-TAGS = re.compile(r"\(?#\d+\)?|\[[^\]]*\]|^\s*\w+(\([^)]*\))?!?:\s")
-FILES_MAX, WORDS_MIN, CHARS_MAX = 2, 4, 150
+PER_FAMILY = 60
 KINDS = CALLABLE_KINDS | TYPE_KINDS
 # What a question weighs in the fit; names have a rule of their own.
 FIT_WEIGHTS = {"commit": 1.0, "benchmark": 1.0, "docstring": 0.6, "no answer": 0.3}
@@ -176,37 +145,12 @@ def _tree(clone: Path, folder: Path) -> str:
     if not (clone / ".git").exists():
         shutil.copytree(clone, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         return ""
-    chain = _git(clone, "rev-list", "--first-parent", "HEAD").split()
-    base = chain[min(BACK, len(chain) // 3)]
-    if not folder.exists():
-        folder.mkdir(parents=True)
-        packed = subprocess.run(
-            ["git", "-C", str(clone), "archive", base], stdout=subprocess.PIPE, check=True
-        ).stdout
-        subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
-    return base
+    return lay_out(clone, folder)
 
 
 def _of_commits(clone: Path, base: str, folder: Path) -> list[Asked]:
-    found: list[Asked] = []
-    if not base:
-        return found
-    for commit in _git(clone, "rev-list", "--no-merges", f"{base}..HEAD").split():
-        subject = " ".join(TAGS.sub(" ", _git(clone, "show", "-s", "--format=%s", commit)).split()).strip(
-            " .:-"
-        )
-        if len(subject.split()) < WORDS_MIN or len(subject) > CHARS_MAX or NOISE.search(subject):
-            continue
-        status = _git(clone, "show", "--format=", "--name-status", "-M", commit)
-        changed = [line.split("\t") for line in status.splitlines() if "\t" in line]
-        source = [
-            path
-            for _, *_, path in changed
-            if PurePosixPath(path).suffix in SUFFIXES and not ASIDE.search(path)
-        ]
-        if 1 <= len(source) <= FILES_MAX and all((folder / path).is_file() for path in source):
-            found.append(Asked(clone.name, "commit", subject, tuple(source)))
-    return _some(found)
+    commits = commits_after(clone, base, folder) if base else ()
+    return _some([Asked(clone.name, "commit", commit.subject, commit.files) for commit in commits])
 
 
 def _of_docstrings(repo: str, folder: Path) -> list[Asked]:
@@ -331,11 +275,6 @@ def _checked(answer: dict[str, Any], files: Sequence[str]) -> dict[str, Any]:
         "exists": bool(found and found[0]["file_path"] in files),
         "existing": [(one["score"], one["name"], one["file_path"], one["reasons"]) for one in found],
     }
-
-
-def _git(clone: Path, *arguments: str) -> str:
-    ran = subprocess.run(["git", "-C", str(clone), *arguments], capture_output=True, check=True)
-    return ran.stdout.decode(errors="replace")
 
 
 def _say(step: str) -> None:
