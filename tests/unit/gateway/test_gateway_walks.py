@@ -211,10 +211,28 @@ def test_a_path_shows_the_line_of_each_call() -> None:
         "path 1, 2 edges:",
         "  van.py:30 load",
         "      33: depot.ship(1)",
-        "  → depot.py:12 Depot.ship",
+        "  → depot.py:12 Depot.ship (its override runs)",
         "  → main.py:1 (top level) (may run: override)",
         "Complete: 1 path, the most certain and shortest first.",
     ]
+
+
+def test_a_further_path_begins_where_it_leaves_the_first() -> None:
+    other = GraphPath(
+        nodes=(LOAD, SHIP, LOAD.model_copy(update={"symbol": "park", "line": 9})), edges=(edge(33), edge(4))
+    )
+    lines = path_text.find_path(FOUND.model_copy(update={"paths": (PATH, other)}), 4_000).text.split("\n")
+    at = lines.index("path 2, 2 edges:")
+    assert lines[at + 1] == "  as path 1 to depot.py:12 Depot.ship"
+    assert lines[at + 3].startswith("  → van.py")
+    assert "van.py:33" not in "\n".join(lines[at:])
+
+
+def test_the_only_definition_of_a_name_is_named_as_such() -> None:
+    only = edge(33, sure=False).model_copy(update={"strategy": Strategy.ONLY_DEFINITION})
+    path = GraphPath(nodes=(LOAD, SHIP), edges=(only,))
+    text = path_text.find_path(FOUND.model_copy(update={"paths": (path,)}), 4_000).text
+    assert "(by name only ?, its only definition)" in text
 
 
 def test_a_path_over_a_name_is_not_complete() -> None:
@@ -247,7 +265,7 @@ def test_a_missed_path_shows_both_of_its_ends() -> None:
         "but in the opposite direction:",
         "  van.py:30 load",
         "      33: depot.ship(1)",
-        "  → depot.py:12 Depot.ship",
+        "  → depot.py:12 Depot.ship (its override runs)",
         "  → main.py:1 (top level) (may run: override)",
         "Not complete: 1 call of stored values or on unknown receivers (listed above). No path was found.",
     ]
@@ -422,9 +440,9 @@ def test_impact_shows_call_sites_and_tests_by_file() -> None:
         "      33: depot.ship(1)",
         "      41: depot.ship(2)",
         "further away, within 3 uses:",
-        "  2 main.py: top level through load",
+        "  depth 2, main.py: top level through load",
         "tests within 6 uses (2):",
-        "  1 t.py: check 4-6 (helper of 2); check 4-6",
+        "  depth 1, t.py: check 4-6 (helper of 2); check 4-6",
         "Complete: 2 affected and 2 tests in the graph; 4 lines of code in 3 files contain ship.",
     ]
 

@@ -121,7 +121,7 @@ def _further_lines(nodes: Iterable[AffectedNode]) -> Iterator[str]:
     ordered = sorted(nodes, key=lambda one: (one.distance, _place(one)))
     for (distance, path), found in groupby(ordered, key=lambda one: (one.distance, one.node.file_path)):
         rows = [f"{within_file(one.node)} through {_last(one.uses.symbol or TOP_LEVEL)}" for one in found]
-        yield f"  {distance} {path}: {'; '.join(rows)}"
+        yield f"  depth {distance}, {path}: {'; '.join(rows)}"
 
 
 def _test_lines(reply: ImpactReply) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _test_lines(reply: ImpactReply) -> Iterator[str]:
     yield f"tests within {reply.test_depth} uses ({reply.total_tests}):"
     ordered = sorted(reply.tests, key=lambda one: (one.distance, _place(one)))
     for (distance, path), found in groupby(ordered, key=lambda one: (one.distance, one.node.file_path)):
-        yield f"  {distance} {path}: {'; '.join(map(_test, found))}"
+        yield f"  depth {distance}, {path}: {'; '.join(map(_test, found))}"
 
 
 def _test(one: AffectedNode) -> str:

@@ -1,8 +1,9 @@
 """Paths as text: each function with the line of its call, on request with its code."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 from prism_contracts.rpc.files import FileRange
 from prism_contracts.rpc.graph import FindPathReply, GraphEdge, GraphNode, GraphPath, PathSearch
 from prism_gateway.budget import chars, fit
@@ -53,7 +54,8 @@ def find_path(reply: FindPathReply, max_tokens: int, bodies: Bodies | None = Non
         structured["truncated"] = True
     lines = [f"from {nodes_line(reply.source)} to {nodes_line(reply.target)}", *reply.notes]
     for number, path in enumerate(cut.paths, 1):
-        lines += [f"path {number}, {several(len(path.edges), 'edge')}:", *_path_lines(path, texts)]
+        shared = _shared_nodes(path, cut.paths[0]) if number > 1 else 0
+        lines += [f"path {number}, {several(len(path.edges), 'edge')}:", *_path_lines(path, texts, shared)]
     if not reply.paths:
         lines += [f"no path over {' or '.join(_searched(reply.searches))}", *_both_ends(reply)]
     for path in cut.backward[:1]:
@@ -64,14 +66,26 @@ def find_path(reply: FindPathReply, max_tokens: int, bodies: Bodies | None = Non
     return answer(structured, [*lines, _completeness(reply)], reply.receipt)
 
 
-def _path_lines(path: GraphPath, texts: LineTexts) -> Iterator[str]:
-    yield f"  {node_line(path.nodes[0])}"
-    for source, edge, node in zip(path.nodes, path.edges, path.nodes[1:], strict=False):
+def _shared_nodes(path: GraphPath, first: GraphPath) -> int:
+    """Returns the number of nodes at the beginning that a path shares with the first one."""
+    pairs = zip(
+        zip(path.nodes, path.edges, strict=False), zip(first.nodes, first.edges, strict=False), strict=False
+    )
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _path_lines(path: GraphPath, texts: LineTexts, shared: int = 0) -> Iterator[str]:
+    """Returns the nodes with the line of each call; of the nodes shared with the first path only the last."""
+    nodes = path.nodes
+    yield f"  as path 1 to {node_line(nodes[shared])}" if shared else f"  {node_line(nodes[0])}"
+    for at in range(shared, len(path.edges)):
+        source, edge, node = nodes[at], path.edges[at], nodes[at + 1]
         if edge.edge is EdgeKind.OVERRIDES:
             yield f"  → {node_line(node)} (may run: override){_unsure(edge)}"
             continue
+        is_overridden = at + 1 < len(path.edges) and path.edges[at + 1].edge is EdgeKind.OVERRIDES
         yield f"      {_edge_line(source, edge, texts)}"
-        yield f"  → {node_line(node)}{_unsure(edge)}"
+        yield f"  → {node_line(node)}{' (its override runs)' if is_overridden else ''}{_unsure(edge)}"
 
 
 def _edge_line(source: GraphNode, edge: GraphEdge, texts: LineTexts) -> str:
@@ -82,7 +96,10 @@ def _edge_line(source: GraphNode, edge: GraphEdge, texts: LineTexts) -> str:
 
 
 def _unsure(edge: GraphEdge) -> str:
-    return " (by name only ?)" if edge.status is EdgeStatus.CANDIDATE else ""
+    if edge.status is not EdgeStatus.CANDIDATE:
+        return ""
+    is_only = edge.strategy is Strategy.ONLY_DEFINITION
+    return f" (by name only ?{', its only definition' if is_only else ''})"
 
 
 def _searched(searches: Iterable[PathSearch]) -> list[str]:

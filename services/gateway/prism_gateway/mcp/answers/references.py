@@ -239,7 +239,11 @@ def _group(
     layout: _Layout,
 ) -> Iterator[str]:
     """Returns the lines of a group: imports on one line, many tests by file."""
-    count = _of(len(entries), _total_lines(group, entries, found, kept))
+    total = _total_lines(group, entries, found, kept)
+    count = _of(len(entries), total)
+    callers = {(entry.repo, entry.file_path, entry.symbol) for entry in entries if entry.symbol}
+    if group is ReferenceGroup.CALLERS and total == len(entries) > len(callers) > 1:
+        count += f" in {len(callers)} functions"
     title = f"{TITLES[group]} ({count} {kept})" if kept else f"{TITLES[group]} ({count})"
     if group is ReferenceGroup.IMPORTS:
         yield f"{title}: {places_line(entries, layout.with_repo)}"

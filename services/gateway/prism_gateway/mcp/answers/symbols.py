@@ -178,7 +178,8 @@ def _uses_line(uses: UseCounts, definitions: int) -> str:
     which = "all definitions" if definitions > 1 else "the graph"
     counts = ", ".join(f"{group.value} {count}" for group, count in uses.groups.items())
     doubt = f", {uses.by_name} of them by name only" if uses.by_name else ""
-    return f"uses ({which}): {counts or 'none found'}{doubt}; find_references lists them"
+    end = "; find_references lists them" if counts else "; find_references compares it with the text"
+    return f"uses ({which}): {counts or 'none found'}{doubt}{end}"
 
 
 def _matched_line(answer: SymbolAnswer) -> str:

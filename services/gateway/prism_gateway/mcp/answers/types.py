@@ -117,8 +117,9 @@ def _lacks(reply: TypeHierarchyReply, headers: Sequence[TextLine], cut: bool) ->
 def _account(reply: TypeHierarchyReply) -> str:
     name = reply.roots[0].symbol.rpartition(".")[2]
     above, below = len(reply.supertypes), len(reply.subtypes)
+    declared = " declared" if reply.note else ""
     counts = [
-        several(above, "supertype") if above else "no supertype",
-        several(below, "subtype") if below else "no subtype",
+        several(above, "supertype") if above else f"no{declared} supertype",
+        several(below, "subtype") if below else f"no{declared} subtype",
     ]
     return "; ".join(filter(None, [", ".join(counts), text_account(reply.in_text, name)]))
