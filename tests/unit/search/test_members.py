@@ -49,7 +49,7 @@ def candidate(
 
 
 def member(question: str, file: Candidate, code: str, found: Range | None = None, rank: int = 0) -> Member:
-    text = MemberText.of(dedent(code).strip("\n"), 1, file.language)
+    text = MemberText(dedent(code).strip("\n"), 1, file.language)
     return member_of(ask(question), file, found or Range(1, max(text.lines)), text, rank=rank)
 
 
@@ -195,7 +195,7 @@ def test_third_hit_has_a_signature_and_no_lines() -> None:
 
 
 def test_best_member_of_the_whole_file_may_be_outside_the_passage() -> None:
-    text = MemberText.of(dedent(PYTHON).strip("\n"), 1, "python")
+    text = MemberText(dedent(PYTHON).strip("\n"), 1, "python")
     of_hit = Range(7, 10)
     question = ask("too many failures")
     near = member_of(question, PYTHON_FILE, of_hit, text, rank=0)
@@ -247,7 +247,7 @@ def test_extent_begins_with_the_function_that_a_passage_cuts() -> None:
 
 def test_callees_are_functions_defined_once() -> None:
     hit = member("count a call with hit", PYTHON_FILE, PYTHON, Range(7, 10))
-    text = MemberText.of(dedent(PYTHON).strip("\n"), 1, "python")
+    text = MemberText(dedent(PYTHON).strip("\n"), 1, "python")
     assert hit.symbol.qualified_name == "Limiter.hit"
     assert callees_of(ask("count"), PYTHON_FILE, hit, text, [PYTHON_FILE]) == ["Limiter._check 12-14"]
     twice = candidate([("method", "Limiter._check", 12, 14), ("method", "Other._check", 20, 22)])
@@ -256,7 +256,7 @@ def test_callees_are_functions_defined_once() -> None:
 
 def test_callees_of_other_files_have_a_word_of_the_question() -> None:
     hit = member("count a call with hit", PYTHON_FILE, PYTHON, Range(7, 10))
-    text = MemberText.of(dedent(PYTHON).strip("\n"), 1, "python")
+    text = MemberText(dedent(PYTHON).strip("\n"), 1, "python")
     caller = candidate([("method", "Limiter.hit", 7, 10)])
     other = candidate([("function", "_check", 1, 3)], path="b.py")
     assert callees_of(ask("check a key"), caller, hit, text, [caller, other]) == ["_check b.py:1-3"]

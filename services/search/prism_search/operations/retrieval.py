@@ -146,7 +146,7 @@ class Retrieval:
         wider = [(file, lines) for (file, _), lines in zip(passages, ranges, strict=True)]
         contents = await self._contents(context.target, wider)
         read = [
-            (passage, file_range, MemberText.of(content, lines.start, passage[0].language))
+            (passage, file_range, MemberText(content, lines.start, passage[0].language))
             for passage, file_range, lines, content in zip(passages, whole, ranges, contents, strict=True)
             if content is not None
         ]

@@ -152,7 +152,7 @@ def _lines(question: Question, text: MemberText, start: int, end: int, rank: int
 
 def _summary(text: MemberText, start: int, end: int) -> list[int]:
     """Returns the first line of the symbol's documentation."""
-    prose = (number for number in range(start, end + 1) if number in text.prose)
+    prose = (number for number in range(start, end + 1) if text.is_prose(number))
     opening = next((number for number in prose if WORD.search(text.lines[number])), None)
     first = next(iter(text.code(start, end)), start)
     return [opening] if opening is not None and opening <= first + SIGNATURE_LINES_MAX else []
