@@ -1,11 +1,15 @@
+import os
 import subprocess
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from prism_cli.commands.shared import told_errors
 from prism_cli.exits import CommandError, Exit
-from prism_cli.main import _told_errors, app
+from prism_cli.main import app
 from prism_contracts.errors import ErrorCode, PrismError
 
 COMMANDS = ("up", "down", "index", "secrets", "search", "status", "doctor", "connect", "demo")
@@ -32,21 +36,37 @@ def test_a_wrong_command_line_is_usage(arguments: list[str]):
     assert CliRunner().invoke(app, arguments).exit_code == Exit.USAGE
 
 
+def test_version_is_that_of_the_distribution():
+    shown = CliRunner().invoke(app, ["--version"])
+    assert (shown.exit_code, shown.output) == (0, f"prism {version('prism-code-intelligence')}\n")
+
+
+def test_completion_is_installed_and_completes_commands(tmp_path: Path):
+    prism = Path(sys.executable).with_name("prism")
+    home = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    # `true` keeps the shell as the parent, by which it is recognized.
+    subprocess.run(["bash", "-c", f"{prism} --install-completion; true"], env=home, check=True)
+    assert "prism" in (tmp_path / ".bashrc").read_text()
+    asked = home | {"_PRISM_COMPLETE": "complete_bash", "COMP_WORDS": "prism se", "COMP_CWORD": "1"}
+    found = subprocess.run([prism], env=asked, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["secrets", "search"]
+
+
 def test_errors_of_the_contract_keep_their_code():
-    with pytest.raises(CommandError) as caught, _told_errors():
+    with pytest.raises(CommandError) as caught, told_errors():
         raise PrismError(ErrorCode.SOURCE_EMPTY, "no files", "add some", folder="x")
     assert (caught.value.code, caught.value.next_action) == ("source_empty", "add some")
     assert caught.value.details == {"folder": "x"}
 
 
 def test_ctrl_c_has_the_exit_code_of_a_signal():
-    with pytest.raises(CommandError) as caught, _told_errors():
+    with pytest.raises(CommandError) as caught, told_errors():
         raise KeyboardInterrupt
     assert caught.value.exit_code is Exit.INTERRUPTED
 
 
 def test_mistakes_of_our_own_are_not_hidden():
-    with pytest.raises(ZeroDivisionError), _told_errors():
+    with pytest.raises(ZeroDivisionError), told_errors():
         raise ZeroDivisionError
 
 
