@@ -24,6 +24,7 @@ from pydantic_settings import BaseSettings
 import prism_contracts
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.settings import AtlasSettings
+from prism_catalog.tenants import PlanSettings
 from prism_catalog.vault import VaultSettings
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.parse import QUERIES
@@ -83,6 +84,7 @@ PARTS = (
     Part("Gateway", GatewaySettings),
     Part("Ingest", IngestSettings),
     Part("Gateway and ingest: secrets", VaultSettings),
+    Part("Gateway and ingest: plans", PlanSettings),
     Part("Chunker", ChunkerSettings),
     Part("Embedder", EmbedderSettings),
     Part("Indexer", IndexerSettings),

@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
+from prism_catalog.tenants import PlanSettings
 from prism_catalog.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_contracts import names
 from prism_contracts.base import Lane, Message
@@ -764,7 +765,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
         undo.append(fake.end_slow)
         bus = buses["gateway"]
         vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
-        app = build(bus, config, vault, CollectorRegistry())
+        app = build(bus, config, vault, PlanSettings(), CollectorRegistry())
         await open_records(bus, app, config)
         listener = socket.create_server(("127.0.0.1", 0))
         server = uvicorn.Server(uvicorn.Config(app.http, log_config=None, access_log=False, lifespan="on"))

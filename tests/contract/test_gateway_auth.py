@@ -3,11 +3,16 @@
 import asyncio
 import hashlib
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from mcp import MCPError
 
-from prism_gateway.auth import TokenBook
+from prism_catalog.tenants import PlanSettings, Tenants
+from prism_contracts import names
+from prism_contracts.records import Tenant
+from prism_gateway.tokens import TokenBook
+from prism_runtime.records import Records, open_bucket
 
 pytest_plugins = ["gateway_stack"]
 
@@ -48,7 +53,7 @@ async def test_an_mcp_client_learns_why_its_token_is_refused(stack) -> None:
         async with stack.mcp(mode="legacy") as client:
             await client.list_tools()
     message = str(_innermost(failure.value))
-    assert "unauthenticated: The token is unknown or revoked." in message
+    assert "unauthenticated: The token is unknown, expired or revoked." in message
     assert "prism connect" in message
 
 
@@ -85,12 +90,62 @@ async def test_a_revocation_applies_at_once_after_an_outage(stack, nats_server) 
     await until_status(stack, 401)
 
 
+async def test_an_expired_token_is_refused(stack) -> None:
+    now = datetime.now(UTC)
+    await stack.change_token(OTHER, expires_at=now + timedelta(hours=1))
+    assert await status(stack, OTHER) == 200
+    await stack.change_token(OTHER, expires_at=now)
+    await until_status(stack, 401, OTHER)
+
+
+async def test_an_mcp_session_ends_with_its_token(stack) -> None:
+    await stack.change_token(OTHER)
+    stack.headers = {"Authorization": f"Bearer {OTHER}"}
+    async with stack.mcp() as client:
+        assert not (await client.call_tool("ping", {})).is_error
+        await stack.change_token(OTHER, expires_at=datetime.now(UTC))
+        await until_status(stack, 401, OTHER)
+        with pytest.raises(MCPError, match="unauthenticated"):
+            await client.call_tool("ping", {})
+
+
+async def test_an_inactive_tenant_cannot_call(stack) -> None:
+    await stack.change_token(OTHER)
+    assert await status(stack, OTHER) == 200  # without a record it is active
+    tenants = Records(await open_bucket(stack.bus.js, names.KV_TENANTS), Tenant)
+    acme = Tenant(tenant="acme", plan="free", created_at=datetime.now(UTC))
+    await tenants.put("acme", acme.model_copy(update={"is_active": False}))
+    await until_status(stack, 401, OTHER)
+    assert await status(stack) == 200
+    await tenants.put("acme", acme)
+    await until_status(stack, 200, OTHER)
+
+
 async def test_a_revoked_first_token_stays_revoked_at_the_next_start(stack) -> None:
     await stack.change_token(stack.secret, revoked_at=datetime.now(UTC))
-    tokens = TokenBook()
+    assert await (await started_again(stack)).find(stack.secret) is None
+
+
+async def test_the_first_token_of_an_older_release_gets_the_new_scopes(stack) -> None:
+    await stack.change_token(stack.secret, scopes=("read", "write"))
+    caller = await (await started_again(stack)).find(stack.secret)
+    assert caller.scopes == {"read", "write", "admin", "operator"}
+    assert caller.id == f"token:{hashlib.sha256(stack.secret.encode()).hexdigest()[:12]}"
+
+
+async def test_the_first_tenant_has_the_plan_without_limits(stack) -> None:
+    tenants = Records(await open_bucket(stack.bus.js, names.KV_TENANTS), Tenant)
+    record = await tenants.get("default")
+    assert (record.plan, record.is_active) == ("laptop", True)
+
+
+async def started_again(stack) -> TokenBook:
+    tenants = Tenants(PlanSettings())
+    tokens = TokenBook(tenants)
+    await tenants.open(stack.bus, replicas=1)
     await tokens.open(stack.bus, replicas=1)
     await tokens.bootstrap(stack.settings.bootstrap_token_sha256, "default")
-    assert await tokens.find(stack.secret) is None
+    return tokens
 
 
 async def test_the_tenant_follows_from_the_token(stack) -> None:

@@ -38,7 +38,11 @@ def error_of(response):
 async def test_whoami_returns_tenant_and_scopes(stack) -> None:
     async with stack.rest() as http:
         answer = (await http.get("/api/v1/whoami")).json()
-    assert answer == {"tenant": "default", "label": "bootstrap", "scopes": ["read", "write"]}
+    assert answer == {
+        "tenant": "default",
+        "label": "bootstrap",
+        "scopes": ["admin", "operator", "read", "write"],
+    }
 
 
 async def test_search_accepts_the_contract_without_the_tenant(stack) -> None:

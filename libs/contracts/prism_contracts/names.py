@@ -34,6 +34,7 @@ KV_LAYERS = "prism_layers"  # <tenant>.<repo id>.<layer> -> Layer
 KV_CONDEMNED = "prism_condemned"  # <tenant>.<repo id> -> Condemned
 KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
+KV_TENANTS = "prism_tenants"  # <tenant> -> Tenant
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets
 KV_DELIVERIES = "prism_deliveries"  # <sha256 of a webhook's delivery> -> Delivery
 KV_LEASES = "prism_leases"  # <task> -> its holder

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from prism_contracts.base import BASE_LAYER, Lane, Message
 from prism_contracts.errors import ErrorBody
-from prism_contracts.types import TENANT_PATTERN, CommitIdOrNone, Count, FilePath, ShortText
+from prism_contracts.types import COUNT_MAX, TENANT_PATTERN, CommitIdOrNone, Count, FilePath, ShortText
 
 # A ref cannot contain a colon, so no branch has the name of an overlay.
 OVERLAY_HANDLE = "overlay:"
@@ -332,6 +332,41 @@ class Token(Message):
     created_at: datetime
     revoked_at: datetime | None = None
     scopes: tuple[str, ...] = Field(default=("read", "write"))
+    # owner/name or @group; empty for every repository of the tenant.
+    repos: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    created_by: str = ""  # id of the caller that created it; empty for the first token
+    last_used_at: datetime | None = None  # to the minute
+
+    def is_valid(self, now: datetime) -> bool:
+        """Whether it is neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+class Limit(StrEnum):
+    """What a plan limits."""
+
+    REQUESTS_PER_DAY = "requests_per_day"
+    REQUESTS_PER_MINUTE = "requests_per_minute"
+    REPOSITORIES = "repositories"
+    CHUNKS = "chunks"  # of all repositories
+    IMPORTS_AT_ONCE = "imports_at_once"
+    OVERLAYS = "overlays"
+
+
+# A limit that is missing, or None, is no limit.
+Limits = dict[Limit, Annotated[int, Field(ge=0, le=COUNT_MAX)] | None]
+
+
+class Tenant(Message):
+    """A tenant. Its tokens are refused while it is inactive."""
+
+    tenant: str = Field(pattern=TENANT_PATTERN)  # its key in the bucket
+    name: str = ""  # for people
+    plan: str
+    limits: Limits = {}  # instead of those of the plan; None lifts a limit
+    is_active: bool = True
+    created_at: datetime
 
 
 class Secrets(Message):

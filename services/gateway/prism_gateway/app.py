@@ -14,7 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import Route
 
 from prism_catalog.vault import Vault
-from prism_gateway.auth import BearerAuth, TokenBook
+from prism_gateway.auth import BearerAuth
 from prism_gateway.backend import Backend
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
@@ -25,6 +25,7 @@ from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import check_route
 from prism_gateway.rest.replies import Error
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.tokens import TokenBook
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
 from prism_runtime.health import Check, cached, health_routes

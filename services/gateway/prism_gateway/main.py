@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 from prometheus_client import REGISTRY, CollectorRegistry
 
+from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_gateway.app import SERVICE, build_http
-from prism_gateway.auth import TokenBook
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.tokens import TokenBook
 from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.bus import Bus
 from prism_runtime.process import run
@@ -20,25 +21,33 @@ class GatewayApp:
     """The HTTP application of the gateway, and the records behind it."""
 
     http: FastAPI
+    tenants: Tenants
     tokens: TokenBook
     vault: Vault
     webhooks: Receiver
 
 
 def build(
-    bus: Bus, settings: GatewaySettings, vault: Vault, metrics: CollectorRegistry = REGISTRY
+    bus: Bus,
+    settings: GatewaySettings,
+    vault: Vault,
+    plans: PlanSettings,
+    metrics: CollectorRegistry = REGISTRY,
 ) -> GatewayApp:
     """Assemble the gateway. Unlike other services it serves before NATS is connected.
 
     Until `open_records`, guarded paths answer `unavailable`.
     """
-    tokens = TokenBook()
+    tenants = Tenants(plans)
+    tokens = TokenBook(tenants)
     webhooks = Receiver(bus, vault, settings, WebhookMetrics(metrics))
-    return GatewayApp(build_http(settings, bus, tokens, vault, webhooks), tokens, vault, webhooks)
+    http = build_http(settings, bus, tokens, vault, webhooks)
+    return GatewayApp(http, tenants, tokens, vault, webhooks)
 
 
 async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> None:
-    """Open the records of tokens, secrets and repositories on a started bus, and store the first token."""
+    """Open the records of tenants, tokens, secrets and repositories on a started bus, and store the first token."""
+    await app.tenants.open(bus, replicas=settings.nats_replicas)
     await app.tokens.open(bus, replicas=settings.nats_replicas)
     await app.vault.open(bus.js, replicas=settings.nats_replicas)
     await app.webhooks.open()
@@ -50,7 +59,7 @@ async def serve() -> None:
     """Build everything, then run until a signal arrives."""
     settings = GatewaySettings()
     service = Service(SERVICE, settings)
-    app = build(service.bus, settings, Vault(VaultSettings()))
+    app = build(service.bus, settings, Vault(VaultSettings()), PlanSettings())
 
     async def start() -> None:
         await service.bus.start()

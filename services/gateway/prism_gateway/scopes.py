@@ -1,15 +1,16 @@
 """The scopes that each route and each tool requires.
 
 `read` allows questions. `write` allows changes of the index and of stored settings. A token with `write`
-alone can index and edit, and can follow its own jobs, but cannot read code or list repositories. A token
-without scopes can do nothing.
+alone can index and edit, and can follow its own jobs, but cannot read code or list repositories. `admin`
+manages the tokens and repositories of its tenant, `operator` all tenants, which includes `admin`. Neither
+implies `read` or `write`. A token without scopes can do nothing.
 """
 
 from collections.abc import Mapping
 from enum import StrEnum
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Token
+from prism_gateway.callers import Caller
 
 
 class TokenScope(StrEnum):
@@ -17,11 +18,16 @@ class TokenScope(StrEnum):
 
     READ = "read"
     WRITE = "write"
+    ADMIN = "admin"
+    OPERATOR = "operator"
 
 
 READ = frozenset({TokenScope.READ})
 WRITE = frozenset({TokenScope.WRITE})
 ANY = READ | WRITE  # one of the two is enough
+ADMIN = frozenset({TokenScope.ADMIN})
+OPERATOR = frozenset({TokenScope.OPERATOR})
+EVERYTHING = tuple(TokenScope)
 
 # By method and path below `/api/v1`. A route that is missing here refuses every token.
 ROUTES: Mapping[str, frozenset[TokenScope]] = {
@@ -85,13 +91,19 @@ TOOLS: Mapping[str, frozenset[TokenScope]] = {
 }
 
 
-def check_scope(caller: Token, needed: frozenset[TokenScope]) -> None:
+def check_scope(caller: Caller, needed: frozenset[TokenScope]) -> None:
     """Raise FORBIDDEN unless the token has one of the scopes."""
-    if needed.isdisjoint(caller.scopes):
+    if needed.isdisjoint(granted(caller.scopes)):
         wanted = " or ".join(f"`{scope}`" for scope in TokenScope if scope in needed)
+        held = sorted(caller.scopes)
         raise PrismError(
             ErrorCode.FORBIDDEN,
-            f"The token has the scopes ({', '.join(caller.scopes)}). This call needs {wanted}.",
+            f"The token has the scopes ({', '.join(held)}). This call needs {wanted}.",
             f"Use a token with the scope {wanted}.",
-            scopes=list(caller.scopes),
+            scopes=held,
         )
+
+
+def granted(scopes: frozenset[str]) -> frozenset[str]:
+    """Returns the scopes with those that they include."""
+    return scopes | ADMIN if TokenScope.OPERATOR in scopes else scopes

@@ -1,21 +1,20 @@
 """From the arguments of a tool to requests of other services, and to pages that fit."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import cast
 
 import pytest
 
 from prism_contracts.base import Message
-from prism_contracts.records import Token
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.files import ListFilesRequest, OutlineRequest
 from prism_contracts.rpc.symbols import ReferencesRequest
 from prism_gateway.backend import Backend
+from prism_gateway.callers import Caller
 from prism_gateway.mcp.tool import Call, ask_for_what_fits
 from prism_gateway.mcp.tools.code import FindReferences, GetFileOutline
 
-CALLER = Token(tenant="acme", label="", created_at=datetime(2026, 1, 2, tzinfo=UTC))
+CALLER = Caller("acme", frozenset({"read"}), "token:0123456789ab", "")
 CALL = Call(cast("Backend", None), CALLER, "acme/header", "topic", "c0ffee1", 1)
 
 

@@ -1,21 +1,19 @@
 """Permissions of tokens by scope."""
 
-from datetime import UTC, datetime
-
 import pytest
 from fastapi.routing import iter_route_contexts
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Token
 from prism_gateway.app import rest_router
+from prism_gateway.callers import Caller
 from prism_gateway.mcp.tool import Effect
 from prism_gateway.mcp.toolsets import TOOLS
-from prism_gateway.scopes import ANY, OPEN_ROUTES, READ, ROUTES, WRITE, check_scope
+from prism_gateway.scopes import ADMIN, ANY, OPEN_ROUTES, OPERATOR, READ, ROUTES, WRITE, check_scope
 from prism_gateway.scopes import TOOLS as TOOL_SCOPES
 
 
-def token(*scopes: str) -> Token:
-    return Token(tenant="acme", label="ci", created_at=datetime(2026, 1, 1, tzinfo=UTC), scopes=scopes)
+def caller(*scopes: str) -> Caller:
+    return Caller("acme", frozenset(scopes), "token:0123456789ab", "ci")
 
 
 def test_every_route_has_a_scope() -> None:
@@ -49,20 +47,23 @@ def test_a_writing_route_needs_the_write_scope() -> None:
         (("read",), {READ, ANY}),
         (("write",), {WRITE, ANY}),
         ((), set()),
-        (("admin",), set()),
+        (("admin",), {ADMIN}),
+        (("operator",), {ADMIN, OPERATOR}),
+        (("read", "write", "admin", "operator"), {READ, WRITE, ANY, ADMIN, OPERATOR}),
+        (("everything",), set()),
     ],
 )
 def test_a_token_is_limited_to_its_scopes(scopes, allowed) -> None:
-    for needed in (READ, WRITE, ANY):
+    for needed in (READ, WRITE, ANY, ADMIN, OPERATOR):
         if needed in allowed:
-            check_scope(token(*scopes), needed)
+            check_scope(caller(*scopes), needed)
             continue
         with pytest.raises(PrismError) as caught:
-            check_scope(token(*scopes), needed)
+            check_scope(caller(*scopes), needed)
         assert caught.value.code is ErrorCode.FORBIDDEN
         assert caught.value.body.next_action
 
 
 def test_no_route_or_tool_is_open_without_a_scope() -> None:
     with pytest.raises(PrismError):
-        check_scope(token("read", "write"), frozenset())
+        check_scope(caller("read", "write", "admin", "operator"), frozenset())

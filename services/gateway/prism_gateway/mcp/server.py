@@ -21,8 +21,8 @@ from mcp.types import (
 from starlette.requests import Request
 
 from prism_gateway import scopes
-from prism_gateway.auth import caller_of
 from prism_gateway.backend import Backend
+from prism_gateway.callers import caller_of
 from prism_gateway.mcp.answers.receipts import corrections
 from prism_gateway.mcp.errors import error_result, to_body, unknown_tool
 from prism_gateway.mcp.spelling import read_arguments

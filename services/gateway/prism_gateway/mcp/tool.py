@@ -9,9 +9,9 @@ from mcp.types import Tool as Definition
 from mcp.types import ToolAnnotations
 
 from prism_contracts.base import Message
-from prism_contracts.records import Token
 from prism_contracts.registry import Rpc
 from prism_gateway.backend import Backend
+from prism_gateway.callers import Caller
 from prism_gateway.mcp.arguments import Arguments, ScopedArguments
 from prism_gateway.mcp.schema import Schema, input_schema
 
@@ -36,7 +36,7 @@ class Call:
     """The context of a call: the caller, the headers, the services."""
 
     backend: Backend
-    caller: Token
+    caller: Caller
     repo: str  # from the header X-Prism-Repo
     ref: str  # from X-Prism-Ref
     wait_for_commit: str  # from X-Prism-Wait-For-Commit

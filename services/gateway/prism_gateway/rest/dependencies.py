@@ -5,10 +5,10 @@ from typing import Annotated, cast
 from fastapi import Depends, Header, Request
 
 from prism_catalog.vault import Vault
-from prism_contracts.records import Token
 from prism_contracts.types import RepoKeyOrNone
-from prism_gateway.auth import caller_of
+from prism_gateway import callers
 from prism_gateway.backend import Backend
+from prism_gateway.callers import caller_of
 from prism_gateway.scopes import OPEN_ROUTES, ROUTES, check_scope
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import Receiver
@@ -24,7 +24,7 @@ async def check_route(request: Request) -> None:
         check_scope(caller_of(request), ROUTES.get(name, frozenset()))
 
 
-async def _caller(request: Request) -> Token:
+async def _caller(request: Request) -> callers.Caller:
     return caller_of(request)
 
 
@@ -48,7 +48,7 @@ async def _settings(request: Request) -> GatewaySettings:
     return cast("GatewaySettings", request.app.state.settings)
 
 
-Caller = Annotated[Token, Depends(_caller)]
+Caller = Annotated[callers.Caller, Depends(_caller)]
 Services = Annotated[Backend, Depends(_backend)]
 Connection = Annotated[Bus, Depends(_bus)]
 Webhooks = Annotated[Receiver, Depends(_webhooks)]

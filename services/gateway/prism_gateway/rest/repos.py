@@ -36,7 +36,7 @@ router = APIRouter(tags=["repositories"])
 @router.get("/whoami", response_model=replies.WhoAmI)
 async def whoami(caller: Caller) -> Response:
     """Return the tenant, label and scopes of the token."""
-    return reply(replies.WhoAmI(tenant=caller.tenant, label=caller.label, scopes=caller.scopes))
+    return reply(replies.WhoAmI(tenant=caller.tenant, label=caller.label, scopes=sorted(caller.scopes)))
 
 
 @router.get("/repos", response_model=replies.Repositories)

@@ -102,9 +102,9 @@ async def ping(call: Call, _: Ping) -> Answer:
 
 
 async def whoami(call: Call, _: WhoAmI) -> Answer:
-    caller = call.caller
-    facts = {"tenant": caller.tenant, "label": caller.label, "scopes": list(caller.scopes), "repo": call.repo}
-    return Answer(facts, f"tenant {caller.tenant}, token {caller.label}, scopes {', '.join(caller.scopes)}")
+    caller, scopes = call.caller, sorted(call.caller.scopes)
+    facts = {"tenant": caller.tenant, "label": caller.label, "scopes": scopes, "repo": call.repo}
+    return Answer(facts, f"tenant {caller.tenant}, token {caller.label}, scopes {', '.join(scopes)}")
 
 
 async def list_repos(call: Call, _: ListRepos) -> Answer:
