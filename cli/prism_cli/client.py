@@ -164,6 +164,11 @@ class Prism:
         answer: dict[str, Any] = (await self._ask("GET", f"{API}/status", timeout=STATUS_TIMEOUT)).json()
         return answer
 
+    async def manage(self, method: str, path: str, **arguments: Any) -> dict[str, Any]:
+        """Returns the JSON reply of an endpoint that manages tokens, tenants or groups."""
+        answer: dict[str, Any] = (await self._ask(method, path, **arguments)).json()
+        return answer
+
     async def _ask(
         self, method: str, path: str, *, patience_s: float = 0.0, **arguments: Any
     ) -> httpx.Response:

@@ -154,6 +154,7 @@ from prism_contracts.rpc.symbols import (
 )
 from prism_gateway.main import build, open_records
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.tokens import TokenBook
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
 
@@ -704,6 +705,7 @@ class Stack:
     search: Bus
     ingest: Bus
     book: Records[Token]
+    tokens: TokenBook
     secret: str = SECRET
     headers: dict[str, str] = field(default_factory=lambda: {"Authorization": f"Bearer {SECRET}"})
 
@@ -780,7 +782,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
             await asyncio.sleep(0.005)
         book = Records(await open_bucket(bus.js, names.KV_TOKENS), Token)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        return Stack(url, config, fake, bus, buses["search"], buses["ingest"], book)
+        return Stack(url, config, fake, bus, buses["search"], buses["ingest"], book, app.tokens)
 
     yield make
     for action in reversed(undo):

@@ -11,13 +11,14 @@
 import json
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from prism_cli.exits import CommandError, Exit
 
-TOKEN_BYTES = 32
+KEY_BYTES = 32
 MODE_FOLDER = 0o700
 MODE_FILE = 0o600
 
@@ -99,7 +100,9 @@ class DataDir:
 
     def token(self) -> str:
         """Returns the bearer token of the gateway; generates it at the first call."""
-        return _secret(self.root / "token", prefix="prism_")
+        from prism_contracts.token_secrets import new_secret  # the supervisor stays light
+
+        return _secret(self.root / "token", new_secret)
 
     def secret(self, name: str) -> str:
         """Returns a key between the services of this folder; generates it at the first call."""
@@ -153,7 +156,11 @@ def write_private(path: Path, text: str) -> None:
     partial.replace(path)
 
 
-def _secret(path: Path, prefix: str = "") -> str:
+def _random_key() -> str:
+    return secrets.token_urlsafe(KEY_BYTES)
+
+
+def _secret(path: Path, make: Callable[[], str] = _random_key) -> str:
     if path.exists():
         try:
             found = path.read_text(encoding="ascii").strip()
@@ -165,6 +172,6 @@ def _secret(path: Path, prefix: str = "") -> str:
             ) from error
         if found:
             return found
-    made = prefix + secrets.token_urlsafe(TOKEN_BYTES)
+    made = make()
     write_private(path, made)
     return made

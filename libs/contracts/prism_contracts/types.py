@@ -30,6 +30,7 @@ WORD_CHARS_MAX = 64
 ID_CHARS_MAX = 200
 URL_CHARS_MAX = 2_048
 SHORT_TEXT_CHARS_MAX = 1_000
+LABEL_CHARS_MAX = 100
 DIFF_CHARS_MAX = 400_000
 INDEXED_NAME_CHARS_MAX = 100_000
 MODEL_TEXT_CHARS_MAX = 20_000
@@ -44,12 +45,19 @@ TENANT_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
 
 _TENANT_OR_NONE = r"^(?:[a-z0-9][a-z0-9-]{0,62})?$"
 _SEGMENT = r"\.?[\p{L}\p{M}\p{N}_+@~-]+(?:\.[\p{L}\p{M}\p{N}_+@~-]+)*\.?"
-_REPO_PATTERN = rf"^{_SEGMENT}(?:/{_SEGMENT})*$"
-_REPO_OR_NONE = rf"^(?:{_SEGMENT}(?:/{_SEGMENT})*)?$"
+# A name without a slash that begins with @ is a group's.
+_ONE_SEGMENT = r"\.?[\p{L}\p{M}\p{N}_+~-][\p{L}\p{M}\p{N}_+@~-]*(?:\.[\p{L}\p{M}\p{N}_+@~-]+)*\.?"
+_REPO = rf"{_SEGMENT}(?:/{_SEGMENT})+|{_ONE_SEGMENT}"
+_GROUP = r"@[a-z0-9][a-z0-9-]{0,62}"
+_REPO_PATTERN = rf"^(?:{_REPO})$"
+_REPO_OR_NONE = rf"^(?:{_REPO})?$"
 _COMMIT_PATTERN = r"^(?:tree:)?[0-9a-f]{1,64}$"
 _COMMIT_OR_NONE = r"^(?:(?:tree:)?[0-9a-f]{1,64})?$"
 _BLOB_PATTERN = r"^(?:[0-9a-f]{40}|[0-9a-f]{64})?$"
 _DIGEST_PATTERN = r"^[0-9a-fA-F]{64}$"
+_GROUP_PATTERN = rf"^{_GROUP}$"
+_REPO_OR_GROUP = rf"^(?:{_GROUP}|{_REPO})$"
+_HEX_12_PATTERN = r"^[0-9a-f]{12}$"
 _ID_PATTERN = r"^[A-Za-z0-9_-]+$"
 _ID_OR_NONE = r"^[A-Za-z0-9_-]*$"
 # The rules of git check-ref-format for single characters: no space, no control character, none of ~^:?*[\.
@@ -67,6 +75,9 @@ MEANINGS: Mapping[str, str] = {
     _COMMIT_OR_NONE: "should be a commit hash in lower-case hex",
     _BLOB_PATTERN: "should be a git blob hash of 40 or 64 hex digits",
     _DIGEST_PATTERN: "should be a SHA-256 in hex",
+    _GROUP_PATTERN: "should be @ and 1 to 63 lower-case letters, digits and dashes",
+    _REPO_OR_GROUP: "should be owner/name, or @group",
+    _HEX_12_PATTERN: "should be the id of a token: 12 hex digits",
     _ID_PATTERN: "should have letters, digits, dashes and underscores only",
     _ID_OR_NONE: "should have letters, digits, dashes and underscores only",
     _REF_PATTERN: "should be a name that git allows for a ref",
@@ -81,6 +92,8 @@ RepoName = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX, pattern=_
 RepoNameOrNone = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX, pattern=_REPO_OR_NONE)]
 RepoKey = Annotated[str, StringConstraints(min_length=1, max_length=REPO_CHARS_MAX)]
 RepoKeyOrNone = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX)]
+GroupName = Annotated[str, StringConstraints(max_length=64, pattern=_GROUP_PATTERN)]
+RepoOrGroup = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX, pattern=_REPO_OR_GROUP)]
 # A ref where it is stored, and where it is looked up (also the handle of an overlay).
 RefName = Annotated[str, StringConstraints(max_length=REF_CHARS_MAX, pattern=_REF_PATTERN)]
 FullRef = Annotated[  # `refs/heads/main`
@@ -95,6 +108,7 @@ BlobHash = Annotated[str, StringConstraints(max_length=64, pattern=_BLOB_PATTERN
 Digest = Annotated[str, StringConstraints(max_length=64, pattern=_DIGEST_PATTERN)]
 JobId = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX, pattern=_ID_PATTERN)]
 JobIdOrNone = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX, pattern=_ID_OR_NONE)]
+TokenId = Annotated[str, StringConstraints(max_length=12, pattern=_HEX_12_PATTERN)]
 LayerId = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX)]
 PointId = Annotated[str, StringConstraints(max_length=64)]
 FilePath = Annotated[str, StringConstraints(max_length=PATH_CHARS_MAX)]
@@ -118,6 +132,7 @@ FileBytes = Annotated[bytes, Field(max_length=EDIT_BYTES_MAX)]
 PackBytes = Annotated[bytes, Field(max_length=PACK_BYTES_MAX)]
 ShortText = Annotated[str, StringConstraints(max_length=SHORT_TEXT_CHARS_MAX)]
 ShortLine = Annotated[str, StringConstraints(max_length=SHORT_TEXT_CHARS_MAX, pattern=_NO_CONTROL)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_CHARS_MAX, pattern=_NO_CONTROL)]
 Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
 Line = Annotated[int, Field(ge=1, le=LINE_MAX)]
 LineOrNone = Annotated[int, Field(ge=0, le=LINE_MAX)]  # 0: none

@@ -29,6 +29,7 @@ CONFLICT_PAUSE_S = 0.005
 WRONG_LAST_SEQUENCE = 10071
 WATCH_PAUSE_S = 0.5
 WATCH_LOOK_S = 0.25
+CATCH_UP_S = 2.0
 # A listing is a consumer on the server, deleted this long after its last read. With the client's five
 # minutes, three listings per second would reach the limit of a thousand consumers per bucket.
 FORGOTTEN_S = 1.0
@@ -81,6 +82,13 @@ class Records(Generic[Record]):
             return record
         raise TimeoutError(f"record {key} changed {CONFLICTS_MAX} times while it was being written")
 
+    async def change(self, key: str, change: Callable[[Record], Record]) -> Record | None:
+        """Replace the record by `change(record)` as `modify` does, unless it does not exist. Returns it."""
+        try:
+            return await self.modify(key, lambda found: change(_existing(found)))
+        except KeyError:
+            return None
+
     async def delete_if(self, key: str, condition: Callable[[Record], bool]) -> Record | None:
         """Delete the record if its current value matches a condition. Returns the deleted record."""
         for _ in range(CONFLICTS_MAX):
@@ -125,6 +133,12 @@ class Records(Generic[Record]):
         except (KeyNotFoundError, KeyDeletedError) as error:
             return None, (error.entry.revision or 0) if error.entry else 0
         return self._type.model_validate_json(entry.value or b""), entry.revision or 0
+
+
+def _existing(record: Record | None) -> Record:
+    if record is None:
+        raise KeyError
+    return record
 
 
 class _WatchProgress:
@@ -218,6 +232,10 @@ class WatchedRecords(Generic[Record]):
         """Returns all known records."""
         return list(self._copy.records.values())
 
+    def items(self) -> list[tuple[str, Record]]:
+        """Returns all known records with their keys."""
+        return list(self._copy.records.items())
+
     async def is_current(self) -> bool:
         """Whether the copy has everything that was written before this call.
 
@@ -225,6 +243,16 @@ class WatchedRecords(Generic[Record]):
         """
         written = (await self._kv.status()).stream_info.state.last_seq
         return written <= self._copy.revision
+
+    async def catch_up(self) -> None:
+        """Wait until the copy has everything that was written before this call.
+
+        Raises TimeoutError after a few seconds, and what NATS raises if it is down.
+        """
+        async with asyncio.timeout(CATCH_UP_S):
+            written = (await self._kv.status()).stream_info.state.last_seq
+            while self._copy.revision < written:  # noqa: ASYNC110 - the copy is replaced at times
+                await asyncio.sleep(CONFLICT_PAUSE_S)
 
     async def close(self) -> None:
         """Stop following."""

@@ -20,6 +20,7 @@ from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
 from prism_gateway.mcp.toolsets import ToolsetCheck
 from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
+from prism_gateway.rest import tokens as token_door
 from prism_gateway.rest import webhooks as webhook_door
 from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import check_route
@@ -47,7 +48,7 @@ def build_http(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with manager.run():
+        async with manager.run(), tokens.storing_uses():
             yield
 
     app = FastAPI(
@@ -59,7 +60,7 @@ def build_http(
         servers=[{"url": settings.public_url}] if settings.public_url else None,
     )
     app.state.settings, app.state.bus, app.state.backend = settings, bus, backend
-    app.state.vault, app.state.webhooks = vault, webhooks
+    app.state.vault, app.state.webhooks, app.state.tokens = vault, webhooks, tokens
     errors.install(app)
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
@@ -93,6 +94,7 @@ def rest_router() -> APIRouter:
         edits.router,
         layers.router,
         scip.router,
+        token_door.router,
         webhook_door.router,
     ):
         rest.include_router(router)

@@ -52,6 +52,9 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "DELETE /layers": WRITE,
     "POST /overlays": WRITE,
     "DELETE /overlays/{handle}": WRITE,
+    "POST /developer-tokens": ADMIN,
+    "GET /developer-tokens": ADMIN,
+    "DELETE /developer-tokens/{token}": ADMIN,
 }
 
 # A forge has no token: the signature of its webhook is checked instead.

@@ -5,31 +5,45 @@ logged.
 """
 
 import asyncio
-import hashlib
 import logging
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import NamedTuple
 
 from nats.errors import Error as NatsError
 from pydantic import ValidationError
 
 from prism_catalog.tenants import LAPTOP, Tenants
 from prism_contracts import names
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, reason_of
 from prism_contracts.records import Token
+from prism_contracts.token_secrets import PREFIX, digest_of, is_mistyped, new_secret, token_id
 from prism_gateway.callers import Caller
 from prism_gateway.scopes import EVERYTHING
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.tasks import running
 
-TOKEN_PREFIX = "prism_"  # noqa: S105 - a prefix, not a secret
 TOKEN_CHARS_MAX = 512
-ID_CHARS = 12
+TOKENS_OF_TENANT_MAX = 1_000  # revoked ones included
+ENDED_KEPT_DAYS = 30
+# How often the last uses are stored. They are known to the minute.
+USES_STORED_EVERY_S = 15.0
 LOOKUP_TIMEOUT_S = 2.0
 BOOTSTRAP_LABEL = "bootstrap"
 # What the first token could do before there were more scopes.
 BOOTSTRAP_SCOPES_ONCE = ("read", "write")
 
 log = logging.getLogger(__name__)
+
+
+class KnownToken(NamedTuple):
+    """A token with its public id."""
+
+    id: str
+    token: Token
 
 
 class TokenBook:
@@ -42,6 +56,7 @@ class TokenBook:
         self._tenants = tenants
         self._bucket: Records[Token] | None = None
         self._watched: WatchedRecords[Token] | None = None
+        self._uses: dict[str, datetime] = {}  # digest -> minute of the last use that is not stored yet
 
     async def open(self, bus: Bus, *, replicas: int) -> None:
         """Start following the bucket. Returns once the copy is complete."""
@@ -68,15 +83,98 @@ class TokenBook:
 
         None if it is unknown, revoked or expired, or if its tenant is inactive.
         """
-        if not secret.startswith(TOKEN_PREFIX) or len(secret) > TOKEN_CHARS_MAX:
+        if not secret.startswith(PREFIX) or len(secret) > TOKEN_CHARS_MAX:
             return None
-        digest = hashlib.sha256(secret.encode()).hexdigest()
+        digest = digest_of(secret)
         records = self._records()
         # The copy may lag behind: an unknown token may be new.
-        token = (self._watched and self._watched.get(digest)) or await _read(records, digest)
-        if token is None or not token.is_valid(datetime.now(UTC)):
+        token = self._watched.get(digest) if self._watched else None
+        if token is None and not is_mistyped(secret):
+            token = await _read(records, digest)
+        now = datetime.now(UTC)
+        if token is None or not token.is_valid(now) or not self._tenants.is_active(token.tenant):
             return None
-        return _caller(digest, token) if self._tenants.is_active(token.tenant) else None
+        self._note_use(digest, token, now)
+        return _caller(digest, token)
+
+    async def of_tenant(self, tenant: str) -> list[KnownToken]:
+        """Returns the tokens of a tenant, revoked ones included, the newest first."""
+        found = [KnownToken(token_id(digest), token) for digest, token in await self._of_tenant(tenant)]
+        return sorted(found, key=lambda known: known.token.created_at, reverse=True)
+
+    async def create(self, token: Token) -> tuple[str, KnownToken]:
+        """Store a new token. Returns its secret, which is nowhere else, and the token."""
+        known = await self._of_tenant(token.tenant)
+        kept = len(known) - await self._forget_old(known)
+        if kept >= TOKENS_OF_TENANT_MAX:
+            raise PrismError(
+                ErrorCode.FORBIDDEN,
+                f"The tenant has {kept} tokens, which is the most.",
+                f"Create fewer. A revoked or expired token counts for {ENDED_KEPT_DAYS} more days.",
+                limit=TOKENS_OF_TENANT_MAX,
+            )
+        secret = new_secret()
+        digest = digest_of(secret)
+        await self._records().put(digest, token)
+        return secret, KnownToken(token_id(digest), token)
+
+    async def revoke(self, tenant: str, token: str) -> Token | None:
+        """Revoke a token by its id. Returns it, or None if the tenant has none with this id.
+
+        It stays revoked since the first time.
+        """
+        now = datetime.now(UTC)
+        for digest, _ in await self._of_tenant(tenant):
+            if token_id(digest) == token:
+                return await self._records().change(digest, lambda found: _revoked(found, now))
+        return None
+
+    @asynccontextmanager
+    async def storing_uses(self) -> AsyncIterator[None]:
+        """Store the last uses of tokens during a block, off the path of requests."""
+        async with running(self._store_uses()):
+            yield
+
+    async def store_uses(self) -> None:
+        """Store the last uses that are not stored yet."""
+        uses, self._uses = self._uses, {}
+        for digest, minute in uses.items():
+            await self._records().change(digest, partial(_used, at=minute))
+
+    async def _store_uses(self) -> None:
+        while True:
+            await asyncio.sleep(USES_STORED_EVERY_S)
+            try:
+                await self.store_uses()
+            except (PrismError, NatsError, TimeoutError, ValidationError) as error:
+                log.warning("the last uses of tokens are not stored: %s", reason_of(error))
+
+    def _note_use(self, digest: str, token: Token, now: datetime) -> None:
+        minute = now.replace(second=0, microsecond=0)
+        if token.last_used_at is None or token.last_used_at < minute:
+            self._uses[digest] = minute
+
+    async def _of_tenant(self, tenant: str) -> list[tuple[str, Token]]:
+        """Returns the tokens of a tenant by digest, as of now."""
+        self._records()
+        assert self._watched is not None
+        try:
+            await self._watched.catch_up()
+        except (NatsError, TimeoutError) as error:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                "The tokens cannot be read: NATS is not reachable.",
+                "Retry in a few seconds.",
+            ) from error
+        return [(digest, token) for digest, token in self._watched.items() if token.tenant == tenant]
+
+    async def _forget_old(self, known: Iterable[tuple[str, Token]]) -> int:
+        """Delete what ended long ago. Returns how many."""
+        before = datetime.now(UTC) - timedelta(days=ENDED_KEPT_DAYS)
+        old = [digest for digest, token in known if _ended_before(token, before)]
+        for digest in old:
+            await self._records().delete(digest)
+        return len(old)
 
     def _records(self) -> Records[Token]:
         if self._bucket is None:
@@ -88,11 +186,6 @@ class TokenBook:
         return self._bucket
 
 
-def token_id(digest: str) -> str:
-    """Returns the id of a token, which is public: the beginning of its digest."""
-    return digest[:ID_CHARS]
-
-
 def _caller(digest: str, token: Token) -> Caller:
     return Caller(
         tenant=token.tenant,
@@ -102,6 +195,21 @@ def _caller(digest: str, token: Token) -> Caller:
         repos=token.repos,
         expires_at=token.expires_at,
     )
+
+
+def _revoked(token: Token, now: datetime) -> Token:
+    return token if token.revoked_at else token.model_copy(update={"revoked_at": now})
+
+
+def _used(token: Token, at: datetime) -> Token:
+    is_known = token.last_used_at is not None and token.last_used_at >= at
+    return token if is_known else token.model_copy(update={"last_used_at": at})
+
+
+def _ended_before(token: Token, moment: datetime) -> bool:
+    """Whether a token ended before a moment. A first token stays, or the next start would store it again."""
+    ended = [at for at in (token.revoked_at, token.expires_at) if at]
+    return bool(token.created_by and ended and min(ended) < moment)
 
 
 def _upgraded(first: Token | None) -> Token | None:

@@ -30,6 +30,7 @@ SAMPLES = [
     ("aws-secret-access-key", "AWS_SECRET_ACCESS_KEY={}\n", some(40, LETTERS + "/+")),
     ("github-token", "ghp_" + some(36)),
     ("github-token", "ghs_" + some(36)),
+    ("prism-token", "prism_" + some(38)),
     ("github-token", "github_pat_" + some(22) + "_" + some(59)),
     ("gitlab-token", "glpat-" + some(20)),
     ("slack-token", "xoxb-" + some(12, "123456789") + "-" + some(24)),

@@ -1,9 +1,18 @@
 """Bodies of REST requests: the requests of the contracts without the tenant, which follows from the token."""
 
 import base64
+from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 
 from prism_contracts.rpc.imports import EDIT_FILES_MAX, EditRequest, FileEdit, OpenSnapshotRequest
@@ -23,13 +32,18 @@ from prism_contracts.types import (
     FilePath,
     FileText,
     GitUrl,
+    Label,
     RefName,
     RefOrNone,
     RepoKeyOrNone,
     RepoNameOrNone,
+    RepoOrGroup,
+    TenantIdOrNone,
 )
 from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
+from prism_gateway.scopes import TokenScope
 
+TOKEN_REPOS_MAX = 100
 LOGIN_CHARS_MAX = 255
 SECRET_CHARS_MAX = 1_000
 KEY_CHARS_MAX = 16_000  # an RSA key of 16,384 bits has about 12,500
@@ -105,6 +119,28 @@ class SecretsBody(BaseModel):
         if len({part is None for part in (self.git_host, self.git_username, self.git_password)}) > 1:
             raise ValueError("set git_host, git_username and git_password together")
         return self
+
+
+class TokenBody(BaseModel):
+    """A new developer token."""
+
+    model_config = STRICT
+    label: Label = Field(description="what the token is for")
+    scopes: Annotated[frozenset[TokenScope], Field(min_length=1, max_length=len(TokenScope))] = frozenset(
+        {TokenScope.READ}
+    )
+    repos: Annotated[tuple[RepoOrGroup, ...], Field(max_length=TOKEN_REPOS_MAX)] = Field(
+        (), description="owner/name or @group; empty for every repository of the tenant"
+    )
+    expires_at: AwareDatetime | None = Field(None, description="empty for a token that does not expire")
+    tenant: TenantIdOrNone = Field("", description="another tenant, for the scope `operator`")
+
+    @field_validator("expires_at")
+    @classmethod
+    def _ahead(cls, moment: datetime | None) -> datetime | None:
+        if moment is not None and moment <= datetime.now(UTC):
+            raise ValueError("should be in the future")
+        return moment
 
 
 def _decoded(text: object) -> bytes | None:

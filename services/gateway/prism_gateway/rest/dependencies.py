@@ -11,6 +11,7 @@ from prism_gateway.backend import Backend
 from prism_gateway.callers import caller_of
 from prism_gateway.scopes import OPEN_ROUTES, ROUTES, check_scope
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.tokens import TokenBook
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
 
@@ -44,6 +45,10 @@ async def _vault(request: Request) -> Vault:
     return cast("Vault", request.app.state.vault)
 
 
+async def _tokens(request: Request) -> TokenBook:
+    return cast("TokenBook", request.app.state.tokens)
+
+
 async def _settings(request: Request) -> GatewaySettings:
     return cast("GatewaySettings", request.app.state.settings)
 
@@ -53,6 +58,7 @@ Services = Annotated[Backend, Depends(_backend)]
 Connection = Annotated[Bus, Depends(_bus)]
 Webhooks = Annotated[Receiver, Depends(_webhooks)]
 RepositorySecrets = Annotated[Vault, Depends(_vault)]
+Tokens = Annotated[TokenBook, Depends(_tokens)]
 Settings = Annotated[GatewaySettings, Depends(_settings)]
 RepoHeader = Annotated[
     RepoKeyOrNone,

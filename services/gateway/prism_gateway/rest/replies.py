@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody
-from prism_contracts.records import Job, Repository
+from prism_contracts.records import Job, Repository, Token
 from prism_contracts.rpc.layers import LayerReply
 from prism_gateway.webhooks.payloads import WebhookEvent
 from prism_gateway.webhooks.receiver import WebhookOutcome
@@ -27,6 +27,39 @@ class WhoAmI(BaseModel):
     tenant: str
     label: str
     scopes: tuple[str, ...]
+
+
+class DeveloperToken(BaseModel):
+    """A developer token, without its secret."""
+
+    id: str
+    tenant: str
+    label: str
+    scopes: tuple[str, ...]
+    repos: tuple[str, ...]
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+    @classmethod
+    def of(cls, token: str, record: Token) -> Self:
+        """Returns the token with its id."""
+        return cls(id=token, **record.model_dump())
+
+
+class CreatedToken(BaseModel):
+    """A new developer token, and its secret, which is not shown again."""
+
+    secret: str
+    token: DeveloperToken
+
+
+class DeveloperTokens(BaseModel):
+    """The tokens of a tenant, the newest first."""
+
+    tokens: tuple[DeveloperToken, ...]
 
 
 class Repositories(BaseModel):
