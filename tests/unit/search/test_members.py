@@ -7,19 +7,23 @@ import pytest
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_search.core.matching import Question
-from prism_search.core.outline import Outline
+from prism_search.core.outline import Outline, OutlineEntry
 from prism_search.core.passages import Range
 from prism_search.core.query import parse_query
 from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.retrieval.member_text import MemberText
 from prism_search.core.retrieval.members import (
     BEFORE_LINES_MAX,
-    CHARS,
+    CALLEE_LINES_MAX,
     FILE_LINES_MAX,
+    ROOMS,
+    ROOMS_IF_UNSURE,
+    Callee,
     Member,
     callees_of,
     extent,
     member_of,
+    short_callee,
     whole_file,
 )
 
@@ -51,6 +55,12 @@ def candidate(
 def member(question: str, file: Candidate, code: str, found: Range | None = None, rank: int = 0) -> Member:
     text = MemberText(dedent(code).strip("\n"), 1, file.language)
     return member_of(ask(question), file, found or Range(1, max(text.lines)), text, rank=rank)
+
+
+def labels(
+    question: str, file: Candidate, hit: Member, text: MemberText, files: list[Candidate]
+) -> list[str]:
+    return [one.label for one in callees_of(ask(question), file, hit, text, files)]
 
 
 PYTHON = '''
@@ -167,7 +177,7 @@ def test_long_function_shows_its_best_lines() -> None:
     file = candidate([("function", "settle", 1, 61)])
     found = member("refund customer", file, "\n".join(["def settle(order):", *body]))
     assert [line.number for line in found.lines] == [1, 41, 42, 43]
-    assert sum(len(line.text) for line in found.lines) <= CHARS[0]
+    assert sum(len(line.text) for line in found.lines) <= ROOMS[0].chars
 
 
 def test_question_that_names_a_class_gets_the_class() -> None:
@@ -249,9 +259,9 @@ def test_callees_are_functions_defined_once() -> None:
     hit = member("count a call with hit", PYTHON_FILE, PYTHON, Range(7, 10))
     text = MemberText(dedent(PYTHON).strip("\n"), 1, "python")
     assert hit.symbol.qualified_name == "Limiter.hit"
-    assert callees_of(ask("count"), PYTHON_FILE, hit, text, [PYTHON_FILE]) == ["Limiter._check 12-14"]
+    assert labels("count", PYTHON_FILE, hit, text, [PYTHON_FILE]) == ["Limiter._check 12-14"]
     twice = candidate([("method", "Limiter._check", 12, 14), ("method", "Other._check", 20, 22)])
-    assert callees_of(ask("count"), twice, hit, text, [twice]) == []
+    assert labels("count", twice, hit, text, [twice]) == []
 
 
 def test_callees_of_other_files_have_a_word_of_the_question() -> None:
@@ -259,5 +269,32 @@ def test_callees_of_other_files_have_a_word_of_the_question() -> None:
     text = MemberText(dedent(PYTHON).strip("\n"), 1, "python")
     caller = candidate([("method", "Limiter.hit", 7, 10)])
     other = candidate([("function", "_check", 1, 3)], path="b.py")
-    assert callees_of(ask("check a key"), caller, hit, text, [caller, other]) == ["_check b.py:1-3"]
-    assert callees_of(ask("count"), caller, hit, text, [caller, other]) == []
+    assert labels("check a key", caller, hit, text, [caller, other]) == ["_check b.py:1-3"]
+    assert labels("count", caller, hit, text, [caller, other]) == []
+
+
+def test_second_hit_is_whole_if_the_first_one_is_uncertain() -> None:
+    lines = [f"    step_{number}(order)" for number in range(15)]
+    code, file = "\n".join(["def settle(order):", *lines]), candidate([("function", "settle", 1, 16)])
+    text, question = MemberText(code, 1, "python"), ask("settle")
+    sure = member_of(question, file, Range(1, 16), text, rank=1, rooms=ROOMS)
+    unsure = member_of(question, file, Range(1, 16), text, rank=1, rooms=ROOMS_IF_UNSURE)
+    assert len(sure.lines) < len(unsure.lines) == 16
+
+
+def test_short_callee_with_a_word_of_the_question_is_shown() -> None:
+    text = MemberText(dedent(PYTHON).strip("\n"), 1, "python")
+    hit = member("count a call with hit", PYTHON_FILE, PYTHON, Range(7, 10))
+    checks = callees_of(ask("check a key"), PYTHON_FILE, hit, text, [PYTHON_FILE])
+    assert [line.number for line in short_callee(checks, text)] == [12, 13, 14]
+    unrelated = callees_of(ask("count"), PYTHON_FILE, hit, text, [PYTHON_FILE])
+    assert short_callee(unrelated, text) == ()
+
+
+def test_callee_outside_the_text_or_too_long_is_not_shown() -> None:
+    text = MemberText(dedent(PYTHON).strip("\n"), 1, "python")
+    outside = Callee(1.0, OutlineEntry("F", "function", 12, 14, "_check"), "b.py")
+    assert short_callee([outside], text) == ()
+    long = "\n".join(["def check(key):", *["    look(key)"] * CALLEE_LINES_MAX])
+    whole = Callee(1.0, OutlineEntry("F", "function", 1, CALLEE_LINES_MAX + 1, "check"))
+    assert short_callee([whole], MemberText(long, 1, "python")) == ()

@@ -109,6 +109,9 @@ class Hit(Message):
         str, ...
     ] = ()  # other symbols of the file that answer, best first, each as `Session.close 12-40`
     callees: tuple[str, ...] = ()  # of the first hit, by name, each as `Session.close src/session.py:12-40`
+    callee_lines: tuple[
+        ShownLine, ...
+    ] = ()  # of the first callee, if it is short and the first hit is not certain
     language: str = ""
     score: float
     raw_score: float = 0.0  # the sum of the signals, which orders the hits

@@ -43,7 +43,7 @@ def search(reply: SearchReply, max_tokens: int) -> Answer:
 
 def _hit(hit: Hit) -> Json:
     shown = hit.model_dump(mode="json", exclude={"symbol_start", "symbol_end"})
-    for name in ("file_context", "lines", "signature", "matched", "callees", "beside"):
+    for name in ("file_context", "lines", "signature", "matched", "callees", "callee_lines", "beside"):
         if not shown[name]:
             del shown[name]
     return shown
@@ -81,6 +81,7 @@ def _hit_block(hit: Hit, *, with_repo: bool, is_weak: bool) -> str:
         lines.append(f"  also in this file: {'; '.join(hit.beside)}")
     if hit.callees:
         lines.append(f"  calls, by name: {'; '.join(hit.callees)}")
+        lines += (f"  {line}" for line in _shown_lines(hit.callee_lines))
     if hit.content.strip():
         lines.append(hit.content.rstrip())
     if hit.file_context:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from prism_contracts.code import Flag
 from prism_contracts.rpc.search import Detail, Hit, SearchRequest
+from prism_search.core.confidence import HIGH_MIN
 from prism_search.core.file_context import file_context
 from prism_search.core.matching import Question
 from prism_search.core.outline import OutlineEntry
@@ -12,7 +13,7 @@ from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.retrieval.candidates import Candidate, locate_chunks
 from prism_search.core.retrieval.context import SearchContext
 from prism_search.core.retrieval.member_text import MemberText
-from prism_search.core.retrieval.members import callees_of, member_of
+from prism_search.core.retrieval.members import ROOMS, ROOMS_IF_UNSURE, callees_of, member_of, short_callee
 
 Passage = tuple[Candidate, Range]
 
@@ -84,8 +85,11 @@ def members(
     Where a whole file was read, its range is given, and the hit may be any of its symbols.
     """
     hits: dict[tuple[str, int], Hit] = {}
+    is_sure = bool(read) and read[0][0][0].likelihood >= HIGH_MIN
+    rooms = ROOMS if is_sure else ROOMS_IF_UNSURE
     for (file, found), file_range, text in read:
-        member = member_of(question, file, found, text, rank=len(hits), among=file_range)
+        member = member_of(question, file, found, text, rank=len(hits), among=file_range, rooms=rooms)
+        callees = [] if hits else callees_of(question, file, member, text, candidates)
         whole = hit_of(context, (file, found), "")
         symbol = member.symbol
         hits.setdefault(
@@ -102,7 +106,8 @@ def members(
                     "signature": member.signature,
                     "matched": member.matched,
                     "beside": member.beside,
-                    "callees": () if hits else tuple(callees_of(question, file, member, text, candidates)),
+                    "callees": tuple(one.label for one in callees),
+                    "callee_lines": () if is_sure else short_callee(callees, text),
                 }
             ),
         )

@@ -7,6 +7,7 @@ signature, and the words of the question that it contains. Never lines of a neig
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS
 from prism_contracts.rpc.search import ShownLine
@@ -23,10 +24,6 @@ BEFORE_LINES_MAX = 150
 EXTENT_LINES_MAX = 240
 # The longest file whose members are all compared.
 FILE_LINES_MAX = 2_000
-# The lines of the first and of the second hit: shown whole up to so many lines and characters, else the best lines.
-WHOLE_LINES = (25, 8)
-CHARS = (1_300, 420)
-BEST_LINES = (5, 2)
 SIGNATURE_LINES_MAX = 4
 SIGNATURE_CHARS_MAX = 100
 LINE_CHARS_MAX = 160
@@ -36,8 +33,23 @@ CALLEES_MAX = 5
 BESIDE_MAX = 3
 # Other members are named if they answer at least this share as well as the best.
 BESIDE_SHARE = 0.4
+# A callee of the first hit is shown whole up to so many lines, if the first hit may be wrong.
+CALLEE_LINES_MAX = 15
 DECORATORS = ("@", "#[", "[")
 WORDS_SHOWN_MAX = 5
+
+
+class Room(NamedTuple):
+    """How much of a hit is shown: all of it up to so many lines and characters, else its best lines."""
+
+    whole_lines: int
+    chars: int
+    best_lines: int
+
+
+# Of the first and of the second hit. The second one counts for more if the first may be wrong.
+ROOMS = (Room(25, 1_300, 5), Room(8, 420, 2))
+ROOMS_IF_UNSURE = (Room(25, 1_300, 5), Room(25, 1_000, 3))
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,20 @@ class Member:
     matched: tuple[str, ...]
     lines: tuple[ShownLine, ...]
     beside: tuple[str, ...] = ()  # other members of its file, each as `Session.close 12-40`
+
+
+class Callee(NamedTuple):
+    """What a member calls. `relevance` is the match of its name with the question, 0 to 1."""
+
+    relevance: float
+    symbol: OutlineEntry
+    path: str = ""  # empty: the file of the member
+
+    @property
+    def label(self) -> str:
+        """The callee as `Session.close src/session.py:12-40`."""
+        place = f"{self.path}:" if self.path else ""
+        return f"{self.symbol.qualified_name} {place}{self.symbol.start}-{self.symbol.end}"
 
 
 def whole_file(file: Candidate) -> Range | None:
@@ -77,6 +103,7 @@ def member_of(
     *,
     rank: int,
     among: Range | None = None,
+    rooms: Sequence[Room] = ROOMS,
 ) -> Member:
     """Returns the symbol to show of a passage, the best of those that touch `among`. `rank` counts the hits from 0."""
     ranked = rank_members(question, file, found, text, among or found)
@@ -84,7 +111,7 @@ def member_of(
     start, end = (symbol.start, symbol.end) if symbol else (found.start, found.end)
     if stems is None:
         stems = text.matched(question, range(start, end + 1))
-    lines = _lines(question, text, start, end, rank) if rank < len(CHARS) else ()
+    lines = _lines(question, text, start, end, rooms[rank]) if rank < len(rooms) else ()
     signature = _signature(text, start, end) if symbol else ""
     beside = tuple(_beside(ranked)) if among else ()
     return Member(symbol, start, end, signature, _matched(question, stems), lines, beside)
@@ -99,24 +126,32 @@ def _beside(ranked: Sequence[RankedMember]) -> Iterator[str]:
 
 def callees_of(
     question: Question, hit: Candidate, member: Member, text: MemberText, files: Sequence[Candidate]
-) -> list[str]:
-    """Returns what a member calls, by name: functions of its file, and those of other candidates that have a word of
-    the question in their name. A name with several definitions is left out.
+) -> list[Callee]:
+    """Returns what a member calls, by name, the most relevant first: functions of its file, and those of other
+    candidates that have a word of the question in their name. A name with several definitions is left out.
     """
     if member.symbol is None or member.symbol.kind not in CALLABLE_KINDS:
         return []
     calls = (CALL.findall(text.lines[number]) for number in text.code(member.start, member.end))
     names = dict.fromkeys(name for found in calls for name in found if name != member.symbol.name)
-    found: list[tuple[float, str]] = []
+    found: list[Callee] = []
     for name in names:
         relevance = question.name_match(name)
         homes = [file for file in files if (file is hit or relevance) and file.outline.may_define(name)]
         defined = [(file, one) for file in homes for one in _callables(file, name)]
         if len(defined) == 1 and not member.start <= defined[0][1].start <= member.end:
             file, one = defined[0]
-            place = "" if file is hit else f"{file.path}:"
-            found.append((-relevance, f"{one.qualified_name} {place}{one.start}-{one.end}"))
-    return [label for _, label in sorted(found, key=lambda item: item[0])[:CALLEES_MAX]]
+            found.append(Callee(relevance, one, "" if file is hit else file.path))
+    return sorted(found, key=lambda one: -one.relevance)[:CALLEES_MAX]
+
+
+def short_callee(callees: Sequence[Callee], text: MemberText) -> tuple[ShownLine, ...]:
+    """Returns the code of the most relevant callee if it has a word of the question, is in `text`, and is short."""
+    best = callees[0] if callees else None
+    if best is None or not best.relevance or best.path or best.symbol.end not in text.lines:
+        return ()
+    code = text.code(best.symbol.start, best.symbol.end) if best.symbol.start in text.lines else []
+    return tuple(_shown(text, code)) if 0 < len(code) <= CALLEE_LINES_MAX else ()
 
 
 def _callables(file: Candidate, name: str) -> list[OutlineEntry]:
@@ -141,13 +176,13 @@ def _signature(text: MemberText, start: int, end: int) -> str:
     return cut(" ".join(lines.split()).replace("( ", "(").rstrip("{").rstrip(), SIGNATURE_CHARS_MAX)
 
 
-def _lines(question: Question, text: MemberText, start: int, end: int, rank: int) -> tuple[ShownLine, ...]:
+def _lines(question: Question, text: MemberText, start: int, end: int, room: Room) -> tuple[ShownLine, ...]:
     code = text.code(start, end)
     summary = _summary(text, start, end)
     whole = sorted({*code, *summary})
-    if len(whole) <= WHOLE_LINES[rank] and sum(len(text.lines[one]) for one in whole) <= CHARS[rank]:
+    if len(whole) <= room.whole_lines and sum(len(text.lines[one]) for one in whole) <= room.chars:
         return tuple(_shown(text, whole))
-    return tuple(_shown(text, _best(question, text, code, rank)))
+    return tuple(_shown(text, _best(question, text, code, room)))
 
 
 def _summary(text: MemberText, start: int, end: int) -> list[int]:
@@ -158,16 +193,16 @@ def _summary(text: MemberText, start: int, end: int) -> list[int]:
     return [opening] if opening is not None and opening <= first + SIGNATURE_LINES_MAX else []
 
 
-def _best(question: Question, text: MemberText, code: Sequence[int], rank: int) -> list[int]:
+def _best(question: Question, text: MemberText, code: Sequence[int], room: Room) -> list[int]:
     """Returns the signature and the lines with most words of the question, each with a line before and after."""
     signature = code[: _signature_length(text, code)]
     body = code[len(signature) :]
     scores = [(question.share(text.matched(question, [number])), -at) for at, number in enumerate(body)]
-    kept, room = list(signature), CHARS[rank] - sum(len(text.lines[number]) for number in signature)
-    for score, at in sorted(scores, reverse=True)[: BEST_LINES[rank]]:
+    kept, chars = list(signature), room.chars - sum(len(text.lines[number]) for number in signature)
+    for score, at in sorted(scores, reverse=True)[: room.best_lines]:
         frame = [number for number in body[max(0, -at - 1) : -at + 2] if number not in kept]
-        room -= sum(min(len(text.lines[number]), LINE_CHARS_MAX) for number in frame)
-        if room < 0 or not score:
+        chars -= sum(min(len(text.lines[number]), LINE_CHARS_MAX) for number in frame)
+        if chars < 0 or not score:
             break
         kept += frame
     return sorted(kept)
