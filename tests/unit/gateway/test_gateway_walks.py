@@ -100,7 +100,7 @@ def test_callers_are_grouped_by_file_with_each_call() -> None:
         "    41: depot.ship(2)",
         "    … 5 more",
         "  depot.py",
-        "    Depot.ship [calls at 13] (recursion)",
+        "    Depot.ship (recursive) [calls at 13]",
         "    … and 2 more: ask about load",
         "by name only (?):",
         "main.py",
@@ -199,7 +199,8 @@ def test_a_stop_makes_callees_incomplete() -> None:
     assert " 4 symbols at the last level go on (load …): raise depth." in text
 
 
-PATH = GraphPath(nodes=(LOAD, SHIP, TOP), edges=(edge(33), edge(3, kind=EdgeKind.OVERRIDES)))
+HUB = GraphNode(file_path="hub.py", line=9, symbol="Hub.ship")
+PATH = GraphPath(nodes=(LOAD, SHIP, HUB), edges=(edge(33), edge(3, kind=EdgeKind.OVERRIDES)))
 SEARCH = PathSearch(forward=True, edges="calls", candidates=True, visited=7, found=0)
 FOUND = FindPathReply(
     source=(LOAD,), target=(SHIP,), paths=(PATH,), searches=(SEARCH,), source_lines=LINES, receipt=RECEIPT
@@ -208,38 +209,63 @@ FOUND = FindPathReply(
 
 def test_a_path_shows_the_line_of_each_call() -> None:
     assert path_text.find_path(FOUND, 4_000).text.split("\n")[1:-1] == [
-        "path 1, 2 edges:",
+        "path 1, 1 step:",
         "  van.py:30 load",
         "      33: depot.ship(1)",
-        "  → depot.py:12 Depot.ship (its override runs)",
-        "  → main.py:1 (top level) (may run: override)",
+        "  → hub.py:9 Hub.ship (overrides depot.py:12 Depot.ship)",
         "Complete: 1 path, the most certain and shortest first.",
     ]
 
 
 def test_a_further_path_begins_where_it_leaves_the_first() -> None:
+    path = GraphPath(nodes=(LOAD, SHIP, HUB), edges=(edge(33), edge(3)))
     other = GraphPath(
         nodes=(LOAD, SHIP, LOAD.model_copy(update={"symbol": "park", "line": 9})), edges=(edge(33), edge(4))
     )
-    lines = path_text.find_path(FOUND.model_copy(update={"paths": (PATH, other)}), 4_000).text.split("\n")
-    at = lines.index("path 2, 2 edges:")
+    lines = path_text.find_path(FOUND.model_copy(update={"paths": (path, other)}), 4_000).text.split("\n")
+    at = lines.index("path 2, 2 steps:")
     assert lines[at + 1] == "  as path 1 to depot.py:12 Depot.ship"
     assert lines[at + 3].startswith("  → van.py")
     assert "van.py:33" not in "\n".join(lines[at:])
 
 
-def test_the_only_definition_of_a_name_is_named_as_such() -> None:
-    only = edge(33, sure=False).model_copy(update={"strategy": Strategy.ONLY_DEFINITION})
-    path = GraphPath(nodes=(LOAD, SHIP), edges=(only,))
+@pytest.mark.parametrize(
+    ("symbol", "strategy", "note", "is_complete"),
+    [
+        ("Depot.ship_all", Strategy.ONLY_DEFINITION, "by name, its only definition", True),
+        ("Depot.shipAll", Strategy.ONLY_DEFINITION, "by name, its only definition", True),
+        ("Depot.ship_all", Strategy.NAME, "by name only ?", False),
+        ("Depot.read", Strategy.ONLY_DEFINITION, "by name only ?", False),  # any object may have that
+        ("Depot.__enter__", Strategy.ONLY_DEFINITION, "by name only ?", False),
+        ("Depot.toString", Strategy.ONLY_DEFINITION, "by name only ?", False),
+    ],
+)
+def test_only_definition_of_a_compound_name_is_certain_enough(symbol, strategy, note, is_complete) -> None:
+    only = edge(33, sure=False).model_copy(update={"strategy": strategy})
+    path = GraphPath(nodes=(LOAD, SHIP.model_copy(update={"symbol": symbol})), edges=(only,))
     text = path_text.find_path(FOUND.model_copy(update={"paths": (path,)}), 4_000).text
-    assert "(by name only ?, its only definition)" in text
+    assert f"{symbol} ({note})" in text
+    assert ("\nComplete: 1 path" in text) is is_complete
+    assert ("\nNot complete: 1 of the 1 step of path 1 matches by name only (?)." in text) is not is_complete
 
 
-def test_a_path_over_a_name_is_not_complete() -> None:
-    unsure = GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),))
-    text = path_text.find_path(FOUND.model_copy(update={"paths": (unsure,)}), 4_000).text
-    assert "→ depot.py:12 Depot.ship (by name only ?)" in text
-    assert "Not complete: 1 of the 1 edge of path 1 match by name only (?)." in text
+def test_an_unsure_override_keeps_a_path_unsure() -> None:
+    only = edge(33, sure=False).model_copy(update={"strategy": Strategy.ONLY_DEFINITION})
+    override = edge(9, sure=False, kind=EdgeKind.OVERRIDES)
+    declared = SHIP.model_copy(update={"symbol": "Depot.ship_all"})
+    path = GraphPath(nodes=(LOAD, declared, HUB), edges=(only, override))
+    text = path_text.find_path(FOUND.model_copy(update={"paths": (path,)}), 4_000).text
+    assert "(overrides depot.py:12 Depot.ship_all; by name only ?)" in text
+    assert "\nNot complete: 1 of the 1 step" in text
+
+
+def test_a_path_from_a_declaration_names_it() -> None:
+    path = GraphPath(nodes=(SHIP, HUB), edges=(edge(3, kind=EdgeKind.OVERRIDES),))
+    lines = path_text.find_path(FOUND.model_copy(update={"paths": (path,)}), 4_000).text.split("\n")
+    assert lines[2:4] == [
+        "  depot.py:12 Depot.ship",
+        "  → hub.py:9 Hub.ship (overrides depot.py:12 Depot.ship)",
+    ]
 
 
 STORED = WalkStop(reason=StopReason.VALUE, count=1, nodes=(LOAD,), lines=LINES[:1])
@@ -265,8 +291,7 @@ def test_a_missed_path_shows_both_of_its_ends() -> None:
         "but in the opposite direction:",
         "  van.py:30 load",
         "      33: depot.ship(1)",
-        "  → depot.py:12 Depot.ship (its override runs)",
-        "  → main.py:1 (top level) (may run: override)",
+        "  → hub.py:9 Hub.ship (overrides depot.py:12 Depot.ship)",
         "Not complete: 1 call of stored values or on unknown receivers (listed above). No path was found.",
     ]
 
@@ -278,22 +303,73 @@ def test_calls_outside_the_repository_do_not_make_callees_incomplete() -> None:
     assert "\nNot complete: 1 call of stored values" in call_text.call_hierarchy(reply, 4_000).text
 
 
-def test_bodies_on_a_path_are_cut_around_the_call() -> None:
-    long = LOAD.model_copy(update={"start_line": 28, "end_line": 127})
-    path = GraphPath(nodes=(long, SHIP), edges=(edge(60),))
+CODE = {
+    "a.py": """\
+@traced
+def ship(
+    self,
+):
+    \"\"\"Ship it.
+
+    At once.
+    \"\"\"
+    one()
+    two()
+
+    three()
+    self.load()
+    four()
+    five()
+    six()""",
+    "b.java": """\
+/** Loads it.
+ * Now.
+ */
+@Override
+void load() {
+  // by hand
+  one();
+}""",
+}
+ON_THE_WAY = GraphNode(file_path="a.py", line=11, start_line=10, end_line=25, symbol="ship")
+TARGET = GraphNode(file_path="b.java", line=5, start_line=1, end_line=8, symbol="load")
+
+
+def code_on_path(declared: tuple[GraphNode, ...] = ()) -> list[str]:
+    overrides = [edge(1, kind=EdgeKind.OVERRIDES) for _ in declared]
+    path = GraphPath(nodes=(ON_THE_WAY, *declared, TARGET), edges=(edge(22), *overrides))
     reply = FOUND.model_copy(update={"paths": (path,)})
-    (place,) = path_text.body_ranges(reply)
-    code = "\n".join(f"line {number}" for number in range(28, 128))
-    lines = path_text.find_path(reply, 4_000, {place: code}).text.split("\n")
-    body = lines[lines.index("code on path 1:") + 1 : -2]
-    assert body[:5] == [
-        "van.py:28-127 load",
-        "  28: line 28",
-        "  29: line 29",
-        "  30: line 30",
-        "  … 23 lines",
+    places = path_text.body_ranges(reply)
+    bodies = {place: CODE[place.file_path] for place in places}
+    lines = path_text.find_path(reply, 4_000, bodies).text.split("\n")
+    return lines[lines.index("code on path 1, without docstrings:") + 1 : -2]
+
+
+def test_code_on_a_path_is_the_call_with_its_frame_and_the_target() -> None:
+    assert code_on_path() == [
+        "a.py:10-25 ship",
+        "  …",
+        "  11: def ship(",
+        "  …",
+        "  19:     two()",
+        "  21:     three()",
+        "  22:     self.load()",
+        "  23:     four()",
+        "  24:     five()",
+        "  … to 25",
+        "b.java:1-8 load",
+        "  …",
+        "  4: @Override",
+        "  5: void load() {",
+        "  6:   // by hand",
+        "  7:   one();",
+        "  8: }",
     ]
-    assert body[5:] == [*(f"  {number}: line {number}" for number in range(54, 67)), "  … 61 lines"]
+
+
+def test_code_of_a_declaration_on_a_path_is_not_shown() -> None:
+    declared = GraphNode(file_path="c.py", line=1, start_line=1, end_line=2, symbol="Base.load")
+    assert code_on_path((declared,)) == code_on_path()
 
 
 TYPES = TypeHierarchyReply(

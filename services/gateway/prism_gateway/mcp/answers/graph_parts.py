@@ -259,13 +259,14 @@ def _lines_below(
 
 
 def _branch_lines(branch: TreeBranch, texts: LineTexts, indent: str) -> Iterator[str]:
-    end = " (recursion)" if branch.recursive else " (see above)" if branch.same_as >= 0 else ""
+    again = " (recursive)" if branch.recursive else " (see above)" if branch.same_as >= 0 else ""
+    name = f"{indent}{mark(branch.via.status)} {within_file(branch.node)}{again}"
     if branch.via.edge is EdgeKind.OVERRIDES:
-        yield f"{indent}{mark(branch.via.status)} {within_file(branch.node)} (by override){end}"
+        yield f"{name} (by override)"
         return
     path = branch.via.file_path or branch.node.file_path
     behind, below = call_lines(branch.via, path, texts, f"{indent}  ")
-    yield f"{indent}{mark(branch.via.status)} {within_file(branch.node)}{behind}{end}"
+    yield f"{name}{behind}"
     yield from below
 
 

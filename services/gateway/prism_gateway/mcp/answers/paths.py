@@ -1,11 +1,10 @@
 """Paths as text: each function with the line of its call, on request with its code."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Sequence
 
-from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
+from prism_contracts.code import EdgeKind
 from prism_contracts.rpc.files import FileRange
-from prism_contracts.rpc.graph import FindPathReply, GraphEdge, GraphNode, GraphPath, PathSearch
+from prism_contracts.rpc.graph import FindPathReply, GraphEdge, GraphNode, PathSearch
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.graph_parts import (
     EDGE_CHARS,
@@ -21,24 +20,19 @@ from prism_gateway.mcp.answers.graph_parts import (
     stop_lines,
     texts_of,
 )
+from prism_gateway.mcp.answers.path_code import Bodies, code_lines, ranges_of
+from prism_gateway.mcp.answers.path_steps import PathStep, shared_steps, steps_of
 from prism_gateway.mcp.answers.places import several
 from prism_gateway.mcp.answers.receipts import receipt_json
 from prism_gateway.mcp.tool import Answer
 
-# Lines of a body around the call that are shown if the whole is too long.
-FRAME_LINES = 6
-# A body may take at most this many lines, of which the first are the signature.
-BODY_LINES_MAX = 60
-HEAD_LINES = 3
-
-# The code of nodes that a path passes.
-Bodies = Mapping[FileRange, str]
+# The kinds of edges that run the next node, or load it.
+JOINING = frozenset({EdgeKind.CALLS, EdgeKind.IMPORTS})
 
 
 def body_ranges(reply: FindPathReply) -> tuple[FileRange, ...]:
     """Returns the ranges of the functions on the first path."""
-    nodes = reply.paths[0].nodes if reply.paths else ()
-    return tuple(dict.fromkeys(_range(node) for node in nodes if node.end_line))
+    return ranges_of(steps_of(reply.paths[0])) if reply.paths else ()
 
 
 def find_path(reply: FindPathReply, max_tokens: int, bodies: Bodies | None = None) -> Answer:
@@ -53,53 +47,49 @@ def find_path(reply: FindPathReply, max_tokens: int, bodies: Bodies | None = Non
     if kept < len(costs):
         structured["truncated"] = True
     lines = [f"from {nodes_line(reply.source)} to {nodes_line(reply.target)}", *reply.notes]
+    first = steps_of(reply.paths[0]) if reply.paths else ()
     for number, path in enumerate(cut.paths, 1):
-        shared = _shared_nodes(path, cut.paths[0]) if number > 1 else 0
-        lines += [f"path {number}, {several(len(path.edges), 'edge')}:", *_path_lines(path, texts, shared)]
+        steps = steps_of(path)
+        shared = shared_steps(steps, first) if number > 1 else 0
+        lines += [f"path {number}, {several(len(steps), 'step')}:", *_step_lines(steps, texts, shared)]
     if not reply.paths:
         lines += [f"no path over {' or '.join(_searched(reply.searches))}", *_both_ends(reply)]
     for path in cut.backward[:1]:
-        lines += ["but in the opposite direction:", *_path_lines(path, texts)]
-    if bodies and reply.paths:
+        lines += ["but in the opposite direction:", *_step_lines(steps_of(path), texts)]
+    if bodies and first:
         room = chars(max_tokens) - sum(map(len, lines))
-        lines += ["code on path 1:", *_body_lines(reply.paths[0], bodies, room)]
-    return answer(structured, [*lines, _completeness(reply)], reply.receipt)
+        lines += ["code on path 1, without docstrings:", *code_lines(first, bodies, room)]
+    return answer(structured, [*lines, _completeness(reply, first)], reply.receipt)
 
 
-def _shared_nodes(path: GraphPath, first: GraphPath) -> int:
-    """Returns the number of nodes at the beginning that a path shares with the first one."""
-    pairs = zip(
-        zip(path.nodes, path.edges, strict=False), zip(first.nodes, first.edges, strict=False), strict=False
-    )
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+def _step_lines(steps: Sequence[PathStep], texts: LineTexts, shared: int = 0) -> Iterator[str]:
+    """Returns the nodes with the line of each call; of what is shared with the first path only the last node."""
+    if shared:
+        yield f"  as path 1 to {node_line(steps[shared - 1].node)}"
+    elif steps:
+        yield f"  {node_line(steps[0].source)}"
+    for step in steps[shared:]:
+        if step.call:
+            yield f"      {_call_line(step.source, step.call, texts)}"
+        yield f"  → {node_line(step.node)}{_notes(step)}"
 
 
-def _path_lines(path: GraphPath, texts: LineTexts, shared: int = 0) -> Iterator[str]:
-    """Returns the nodes with the line of each call; of the nodes shared with the first path only the last."""
-    nodes = path.nodes
-    yield f"  as path 1 to {node_line(nodes[shared])}" if shared else f"  {node_line(nodes[0])}"
-    for at in range(shared, len(path.edges)):
-        source, edge, node = nodes[at], path.edges[at], nodes[at + 1]
-        if edge.edge is EdgeKind.OVERRIDES:
-            yield f"  → {node_line(node)} (may run: override){_unsure(edge)}"
-            continue
-        is_overridden = at + 1 < len(path.edges) and path.edges[at + 1].edge is EdgeKind.OVERRIDES
-        yield f"      {_edge_line(source, edge, texts)}"
-        yield f"  → {node_line(node)}{' (its override runs)' if is_overridden else ''}{_unsure(edge)}"
-
-
-def _edge_line(source: GraphNode, edge: GraphEdge, texts: LineTexts) -> str:
+def _call_line(source: GraphNode, edge: GraphEdge, texts: LineTexts) -> str:
     line = edge.lines[0]
     text = texts.get((source.file_path, line), "")
     kind = "" if edge.edge is EdgeKind.CALLS else f" [{edge.edge.value}]"
     return f"{line}: {text}{kind}" if text else edge_text(edge)
 
 
-def _unsure(edge: GraphEdge) -> str:
-    if edge.status is not EdgeStatus.CANDIDATE:
-        return ""
-    is_only = edge.strategy is Strategy.ONLY_DEFINITION
-    return f" (by name only ?{', its only definition' if is_only else ''})"
+def _notes(step: PathStep) -> str:
+    """Returns what to know about a step: what the node overrides, and whether only a name leads to it."""
+    declared = [node for node in (*step.overridden, *(() if step.call else (step.source,))) if node.symbol]
+    notes = [f"overrides {node_line(node)}" for node in declared[:1]]
+    if step.is_unsure:
+        notes.append("by name only ?")
+    elif step.is_only_definition:
+        notes.append("by name, its only definition")
+    return f" ({'; '.join(notes)})" if notes else ""
 
 
 def _searched(searches: Iterable[PathSearch]) -> list[str]:
@@ -116,56 +106,16 @@ def _both_ends(reply: FindPathReply) -> Iterator[str]:
         yield from (f"  {node_line(node)}" for node in reply.reaching)
 
 
-def _completeness(reply: FindPathReply) -> str:
+def _completeness(reply: FindPathReply, first: Sequence[PathStep]) -> str:
     if not reply.paths:
         lacks = [*stop_lacks(reply.stops)] or ["a path may pass a call that has no edge"]
         return sentence(lacks, "no path was found", reply.stops)
-    unsure = sum(edge.status is EdgeStatus.CANDIDATE for edge in reply.paths[0].edges)
-    other = sum(
-        edge.edge not in (EdgeKind.CALLS, EdgeKind.OVERRIDES) and edge.edge is not EdgeKind.IMPORTS
-        for edge in reply.paths[0].edges
-    )
+    unsure = sum(step.is_unsure for step in first)
+    other = sum(step.call is not None and step.call.edge not in JOINING for step in first)
     lacks = [
-        f"{unsure} of the {several(len(reply.paths[0].edges), 'edge')} of path 1 match by name only (?)"
+        f"{unsure} of the {several(len(first), 'step')} of path 1 match{'es' if unsure == 1 else ''} by name only (?)"
         if unsure
         else "",
-        f"{several(other, 'edge')} of path 1 {'is' if other == 1 else 'are'} no call" if other else "",
+        f"{several(other, 'step')} of path 1 {'is' if other == 1 else 'are'} no call" if other else "",
     ]
     return sentence(lacks, f"{several(len(reply.paths), 'path')}, the most certain and shortest first")
-
-
-def _body_lines(path: GraphPath, bodies: Bodies, room: int) -> Iterator[str]:
-    """Returns the numbered code of the functions, each within an equal share of the room."""
-    calls: dict[FileRange, set[int]] = {}
-    nodes: dict[FileRange, GraphNode] = {}
-    for position, node in enumerate(path.nodes):
-        if node.end_line:
-            nodes.setdefault(_range(node), node)
-            edges = path.edges[position : position + 1]
-            calls.setdefault(_range(node), set()).update(line for edge in edges for line in edge.lines)
-    shown = [place for place in nodes if bodies.get(place)]
-    share = max(room, 0) // max(len(shown), 1)
-    for place in shown:
-        yield node_line(nodes[place])
-        yield from _framed(bodies[place].split("\n"), place.start_line, calls[place], share)
-
-
-def _framed(lines: Sequence[str], first: int, calls: Iterable[int], room: int) -> Iterator[str]:
-    """Returns all lines if they fit, else the signature and the frame around each call."""
-    numbers = range(first, first + len(lines))
-    kept: Iterable[int] = numbers
-    if len(lines) > BODY_LINES_MAX or sum(len(line) + 6 for line in lines) > room:
-        around = [range(line - FRAME_LINES, line + FRAME_LINES + 1) for line in calls]
-        kept = sorted({*numbers[:HEAD_LINES], *(line for one in around for line in one if line in numbers)})
-    before = first - 1
-    for number in kept:
-        if number > before + 1:
-            yield f"  … {number - before - 1} lines"
-        yield f"  {number}: {lines[number - first]}"
-        before = number
-    if before < numbers[-1]:
-        yield f"  … {numbers[-1] - before} lines"
-
-
-def _range(node: GraphNode) -> FileRange:
-    return FileRange(file_path=node.file_path, start_line=node.start_line, end_line=node.end_line)

@@ -6,8 +6,10 @@ from typing import NamedTuple
 from prism_contracts.code import EdgeStatus
 from prism_contracts.rpc.files import FileRange
 from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, ReferencesReply
-from prism_gateway.mcp.answers.paths import BODY_LINES_MAX, FRAME_LINES
 
+# A longer body is cut to the lines around its uses.
+BODY_LINES_MAX = 60
+FRAME_LINES = 6
 # The indent and the number of a line.
 LINE_CHARS = 12
 # Imports are on one line, and tests are shown as lines.
