@@ -191,6 +191,21 @@ def test_uses_other_than_calls_are_counted():
     assert reply.other_uses == {EdgeKind.IMPORTS: 1, EdgeKind.REFERENCES: 2}
 
 
+def test_call_of_a_function_by_a_nested_one_is_recursive():
+    sketch = Sketch().file("a", "ship", "ship.again", "Depot", "Depot.load")
+    graph = (
+        sketch.edge("a:ship", "a:ship.again", line=2)
+        .edge("a:ship.again", "a:ship", line=12)
+        .edge("a:Depot.load", "a:Depot", line=32)
+        .graph()
+    )
+    request = CallHierarchyRequest(tenant="any", symbol="ship", direction=CALLEES)
+    (branch,) = call_hierarchy(graph, request, RECEIPT).branches
+    assert (branch.node.symbol, branch.recursive, branch.via.lines) == ("ship", True, (12,))
+    of_class = request.model_copy(update={"symbol": "Depot"})
+    assert not call_hierarchy(graph, of_class, RECEIPT).branches
+
+
 def test_callees_of_a_file_include_its_symbols():
     sketch = Sketch().file("a", "ship", "load").file("b", "rate", "wait")
     sketch.edge("a:ship", "b:rate").edge("a:ship", "a:load").edge("a", "b:wait")

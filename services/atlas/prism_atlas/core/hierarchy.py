@@ -12,12 +12,13 @@ import numpy as np
 from prism_atlas.core.graph import EDGE_STATUSES, NONE, SYMBOL_KINDS, Graph, Mask, Numbers
 from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.traversal import BY_NAME, TraversalStep, follow, step, within
-from prism_contracts.code import TYPE_KINDS, EdgeKind, EdgeStatus, Flag, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, EdgeKind, EdgeStatus, Flag, SymbolKind
 
 # For a whole tree, at any depth.
 BRANCHES_MAX = 400
 
 IS_TYPE = np.isin(SYMBOL_KINDS, list(TYPE_KINDS))
+CALLABLE = np.isin(SYMBOL_KINDS, list(CALLABLE_KINDS))
 CONSTRUCTOR = SYMBOL_KINDS.index(SymbolKind.CONSTRUCTOR)
 CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 
@@ -87,13 +88,20 @@ def subtypes(*, candidates: bool) -> Expansion:
 
 
 def grow(
-    graph: Graph, roots: Numbers, expansion: Expansion, depth_max: int, *, width: int, start: int = 0
+    graph: Graph,
+    roots: Numbers,
+    expansion: Expansion,
+    depth_max: int,
+    *,
+    width: int,
+    start: int = 0,
+    definitions: Numbers | None = None,
 ) -> Tree:
-    """Returns the tree below some nodes that are one symbol.
+    """Returns the tree below some nodes that are one symbol, among them its `definitions`.
 
     `width` bounds the children of each node; the root's children are shown from the one at `start` on.
     """
-    below = _Children(graph, roots, expansion.steps)
+    below = _Children(graph, roots, expansion.steps, roots[:0] if definitions is None else definitions)
     tree = Tree(len(below), below.candidates)
     _add(tree, below.shown(start, width), NONE, 1)
     expanded = dict.fromkeys(roots.tolist(), NONE)
@@ -109,7 +117,7 @@ def grow(
             tree.too_deep.append(position)
         else:
             expanded[node] = position
-            below = _Children(graph, expansion.origins(graph, node), expansion.steps)
+            below = _Children(graph, expansion.origins(graph, node), expansion.steps, np.array([node]))
             room = min(width, BRANCHES_MAX - len(tree.branches))
             branch.left_out = max(0, len(below) - room)
             _add(tree, below.shown(0, room), position, branch.depth + 1)
@@ -201,10 +209,16 @@ def _above(tree: Tree, position: int) -> Iterator[int]:
 class _Children:
     """The nodes that one step reaches: most certain first, then code before tests, then by path and line."""
 
-    def __init__(self, graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep]) -> None:
+    def __init__(
+        self, graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep], definitions: Numbers
+    ) -> None:
         edges, others = follow(graph, nodes, steps)
-        # Edges within the set are not shown, except a node's edge to itself.
-        is_shown = ~np.isin(others, nodes) | (graph.edges.source[edges] == graph.edges.target[edges])
+        # Edges within the set are shown only if they are recursive: from a node to itself, or from an overload or
+        # a nested function to the function.
+        source, target = graph.edges.source[edges], graph.edges.target[edges]
+        functions = definitions[definitions < len(graph.symbols)]
+        functions = functions[CALLABLE[graph.symbols.kind[functions]]]
+        is_shown = ~np.isin(others, nodes) | (source == target) | np.isin(target, functions)
         edges, others = edges[is_shown], others[is_shown]
         status = graph.edges.status[edges]
         order = np.lexsort((edges, status, others))

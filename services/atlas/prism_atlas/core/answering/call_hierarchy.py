@@ -34,7 +34,15 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
     origins = called_nodes if upwards else within
     roots = union([origins(graph, int(node)) for node in resolved_name.nodes])
     start = page_start(request, request.cursor)
-    tree = hierarchy.grow(graph, roots, expansion, request.depth, width=request.limit, start=start)
+    tree = hierarchy.grow(
+        graph,
+        roots,
+        expansion,
+        request.depth,
+        width=request.limit,
+        start=start,
+        definitions=resolved_name.nodes,
+    )
     return CallHierarchyReply(
         roots=render_nodes(graph, resolved_name.nodes),
         others=render_nodes(graph, resolved_name.others),
