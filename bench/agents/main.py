@@ -24,11 +24,16 @@ from bench.agents.report import costs, table
 from bench.agents.score import read_answers, scores
 from bench.measure_graph import until_built
 from bench.measure_index import index_folder
+from bench.sections import AGENTS_SECTION, write_section
 from bench.stack import Stack, running_stack
 from prism_cli.client import Prism
 
 BATCH = 12
 AGENT_SECONDS_MAX = 3_600
+ABOUT = """Written by `make bench-agents`. Agents answered the same questions about repositories that nothing was tuned to, each
+with the tools of one arm only: Prism over MCP; `rg`, `read` and `ls`; further arms as their names say. Answers are
+places. The score is the recall of the places worked out by hand, times the share of given places that are right.
+Tokens are the characters of all tool output / 4; reading the list of tools is not counted."""
 STATE = "state.json"
 LOG = "log.jsonl"
 
@@ -46,7 +51,10 @@ def main() -> None:
                 _print_briefs(folder, questions, options)
                 return
             _run_agents(folder, questions, options)
-    print(_result(folder, questions, options.arms))
+    result = _result(folder, questions, options.arms)
+    print(result)
+    if options.page:
+        write_section(options.page, AGENTS_SECTION, f"{ABOUT}\n\n{result}")
 
 
 def _set_up(stack: Stack, folder: Path, questions: Sequence[Question], options: argparse.Namespace) -> None:
@@ -122,6 +130,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="folder for briefs, answers and the log")
     parser.add_argument("--keep", action="store_true", help="set up, print the briefs, keep the stack")
     parser.add_argument("--score", type=Path, help="score the answers in this folder")
+    parser.add_argument("--page", type=Path, help="page with a section that gets the table")
     options = parser.parse_args()
     if not (options.agent or options.keep or options.score):
         parser.error("give --agent, --keep or --score")
