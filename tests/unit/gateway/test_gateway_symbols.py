@@ -4,7 +4,8 @@ import pytest
 from gateway_receipts import RECEIPT
 
 from prism_contracts.code import Symbol, SymbolKind
-from prism_contracts.rpc.files import OutlineReply
+from prism_contracts.rpc.common import EnclosingSymbol
+from prism_contracts.rpc.files import FileRange, OutlineReply
 from prism_contracts.rpc.symbols import (
     Definition,
     DefinitionsReply,
@@ -31,8 +32,25 @@ def symbol(name: str, kind: SymbolKind = SymbolKind.METHOD, parent: int = -1, do
 
 def definition(name: str, body: str = "") -> Definition:
     return Definition(
-        repo="acme/app", file_path=f"{name}.py", language="python", symbol=symbol(name), body=body
+        repo="acme/app",
+        file_path=f"{name}.py",
+        language="python",
+        symbol=_of_length(symbol(name), body),
+        body=body,
     )
+
+
+def _of_length(one: Symbol, body: str) -> Symbol:
+    return one.model_copy(update={"end_line": body.rstrip("\n").count("\n") + 1}) if body else one
+
+
+def source(
+    name: str, text: str, first: int, kind: SymbolKind = SymbolKind.CLASS, name_line: int = 0
+) -> Definition:
+    """Returns a definition whose source begins at a line."""
+    last = first + text.rstrip("\n").count("\n")
+    update = {"start_line": first, "end_line": last, "name_line": name_line or first}
+    return definition(name, text).model_copy(update={"symbol": symbol(name, kind).model_copy(update=update)})
 
 
 def test_an_outline_nests_and_drops_docstrings_first() -> None:
@@ -103,14 +121,14 @@ def test_fields_are_shown_if_there_is_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("uses", "expected"),
     [
-        (UseCounts(groups={ReferenceGroup.CALLERS: 2, ReferenceGroup.TESTS: 1}), "callers 2, tests 1; find"),
-        (UseCounts(groups={ReferenceGroup.CALLERS: 2}, by_name=1), "callers 2, 1 of them by name only; find"),
-        (UseCounts(groups={}), "none found; find"),
+        (UseCounts(groups={ReferenceGroup.CALLERS: 2, ReferenceGroup.TESTS: 1}), "callers 2, tests 1\n"),
+        (UseCounts(groups={ReferenceGroup.CALLERS: 2}, by_name=1), "callers 2, 1 of them by name only\n"),
+        (UseCounts(groups={}), "none found; find_references compares this with the text\n"),
     ],
 )
 def test_uses_are_counted_under_a_definition(uses, expected) -> None:
     found = SymbolAnswer(symbol="a", definitions=(definition("a"),), total=1, uses=uses)
-    assert f"\nuses (the graph): {expected}" in definitions_text(found)
+    assert f"\nuses: {expected}" in definitions_text(found)
     reply = DefinitionsReply(answers=(found,), receipt=RECEIPT)
     shown = symbols.definitions(reply, 1_000).structured["answers"][0]["uses"]
     assert shown == uses.model_dump(mode="json")
@@ -182,3 +200,50 @@ def test_a_cut_function_body_names_the_next_line() -> None:
     answer = symbols.function_body(definition("a", body * 100), [], RECEIPT, 100)
     assert answer.structured["truncated"] is True
     assert "read_file(file_path='a.py'" in answer.structured["next_actions"][0]
+
+
+def test_a_body_has_the_line_numbers_of_its_file() -> None:
+    found = source("Kiln", "class Kiln:\n    def fire(self): ...\n", 41)
+    shown = "Kiln.py:41-42 class Kiln\n41\tclass Kiln:\n42\t    def fire(self): ..."
+    assert shown in definitions_text(SymbolAnswer(symbol="Kiln", definitions=(found,), total=1))
+    assert shown in symbols.function_body(found, [], RECEIPT, 1_000).text
+
+
+def test_a_cut_class_lists_the_members_that_are_not_shown() -> None:
+    text = "".join(f"    line {number}\n" for number in range(10, 410))
+    members = tuple(
+        EnclosingSymbol(name=name, start_line=first, end_line=first + 9)
+        for name, first in (("fire", 11), ("cool", 300), ("empty", 390))
+    )
+    found = source("Kiln", text, 10).model_copy(update={"members": members})
+    reply = DefinitionsReply(
+        answers=(SymbolAnswer(symbol="Kiln", definitions=(found,), total=1),), receipt=RECEIPT
+    )
+    whole, cut = (symbols.definitions(reply, tokens).text for tokens in (10_000, 500))
+    assert "not shown" not in whole
+    assert "\nnot shown: cool 300-309, empty 390-399\n" in cut
+    assert "not shown: cool 300-309, empty 390-399" in symbols.function_body(found, [], RECEIPT, 500).text
+
+
+def test_a_long_comment_is_cut_before_the_code() -> None:
+    comment = ["/**", " * Fires the kiln.", *[" * More about it."] * 90, " */"]
+    code = ["class Kiln {", "  void fire() {}", "}"]
+    found = source("Kiln", "\n".join([*comment, *code]), 7, name_line=100)
+    reply = DefinitionsReply(
+        answers=(SymbolAnswer(symbol="Kiln", definitions=(found,), total=1),), receipt=RECEIPT
+    )
+    cut = symbols.definitions(reply, 120).text
+    assert "  7\t/**\n  8\t * Fires the kiln.\n…\n100\tclass Kiln {\n101\t  void fire() {}\n102\t}\n" in cut
+    assert "More about it" in symbols.definitions(reply, 2_000).text
+
+
+def test_a_prototype_is_named_beside_the_definition() -> None:
+    declared = FileRange(file_path="kiln.h", start_line=12, end_line=14)
+    found = definition("fire").model_copy(update={"declared": (declared,)})
+    reply = DefinitionsReply(
+        answers=(SymbolAnswer(symbol="fire", definitions=(found,), total=1),), receipt=RECEIPT
+    )
+    answer = symbols.definitions(reply, 1_000)
+    assert answer.text.startswith("fire.py:1-9 method fire, declared in kiln.h:12\n")
+    (shown,) = answer.structured["answers"][0]["definitions"]
+    assert shown["declared"] == [{"file_path": "kiln.h", "start_line": 12, "end_line": 14}]

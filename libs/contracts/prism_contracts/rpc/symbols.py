@@ -16,6 +16,7 @@ from prism_contracts.code import (
 )
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import EnclosingSymbol, Receipt, ScopedRequest
+from prism_contracts.rpc.files import FileRange
 from prism_contracts.types import (
     Count,
     Cursor,
@@ -72,6 +73,10 @@ class Definition(Message):
     language: str
     symbol: Symbol
     body: str = ""
+    # The prototypes of a function of the C family, in this repository.
+    declared: tuple[FileRange, ...] = ()
+    # The functions and types directly in a type, if its body was requested.
+    members: tuple[EnclosingSymbol, ...] = ()
 
 
 class SymbolAnswer(Message):

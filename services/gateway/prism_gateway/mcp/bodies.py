@@ -26,7 +26,9 @@ class Body(NamedTuple):
     def excerpt(self, asked: str) -> ShownPlace:
         """Returns the source as an excerpt."""
         symbol = self.best.symbol
+        declared = [f"{one.file_path}:{one.start_line}" for one in self.best.declared]
         places = [f"{one.file_path}:{one.symbol.start_line}" for one in self.others[:OTHERS_SHOWN_MAX]]
+        notes = {"declared in": declared, "also defined at": places}
         return ShownPlace(
             asked,
             self.best.repo,
@@ -34,8 +36,9 @@ class Body(NamedTuple):
             symbol.start_line,
             self.best.body,
             symbol.qualified_name,
-            f"also defined at {', '.join(places)}" if places else "",
+            "; ".join(f"{what} {', '.join(where)}" for what, where in notes.items() if where),
             symbol.end_line,
+            members=self.best.members,
         )
 
 

@@ -2,7 +2,7 @@
 
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_contracts.rpc.symbols import (
     Definition,
     DefinitionsReply,
@@ -11,17 +11,21 @@ from prism_contracts.rpc.symbols import (
     UseCounts,
     UsesRequest,
 )
+from prism_runtime.packing import unpack_symbol_facts
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.texts import read_text
 from prism_search.adapters.uses import GraphUses
 from prism_search.core.definitions import (
+    DeclaredDefinition,
     NameMatch,
     corrections,
     definition_place,
     definition_reply,
     distinct_places,
+    members_of,
+    with_prototypes,
 )
-from prism_store.reader import Reader, StoredPoint
+from prism_store.reader import Reader
 
 DEFINITIONS_MAX = 20
 BODY_LINES_MAX = 600
@@ -52,10 +56,9 @@ class SymbolHandlers:
 
     async def _answer(self, target: Target, asked: str, request: DefinitionsRequest) -> SymbolAnswer:
         match = await self._definitions.match(target, asked, request.path)
-        found = distinct_places(match.found)
+        found = with_prototypes(distinct_places(match.found))
         definitions = [
-            await self._describe(target, item.point, item.symbol, body=request.include_body)
-            for item in found[:DEFINITIONS_MAX]
+            await self._describe(target, item, body=request.include_body) for item in found[:DEFINITIONS_MAX]
         ]
         return SymbolAnswer(
             symbol=match.name.spelled,
@@ -85,12 +88,15 @@ class SymbolHandlers:
         reply = await self._graph.of(asked)
         return UseCounts(groups=reply.counts, by_name=reply.candidates) if reply else None
 
-    async def _describe(
-        self, target: Target, point: StoredPoint, symbol: Symbol, *, body: bool
-    ) -> Definition:
-        text = ""
-        if body:
-            lines = (await read_text(self._reader, target.scope, point)).text.split("\n")
-            last = min(symbol.end_line, symbol.start_line + BODY_LINES_MAX - 1)
-            text = "\n".join(lines[symbol.start_line - 1 : last])
-        return definition_reply(target, point, symbol, text)
+    async def _describe(self, target: Target, declared: DeclaredDefinition, *, body: bool) -> Definition:
+        (point, symbol, _), prototypes = declared
+        if not body:
+            return definition_reply(target, point, symbol, prototypes=prototypes)
+        lines = (await read_text(self._reader, target.scope, point)).text.split("\n")
+        last = min(symbol.end_line, symbol.start_line + BODY_LINES_MAX - 1)
+        text = "\n".join(lines[symbol.start_line - 1 : last])
+        shown = definition_reply(target, point, symbol, text, prototypes)
+        if symbol.kind not in TYPE_KINDS:
+            return shown
+        members = members_of(symbol, unpack_symbol_facts(point.text("symbols")))
+        return shown.model_copy(update={"members": tuple(members)})

@@ -1,11 +1,11 @@
 """Files: their lines, and lists of them."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from prism_contracts.errors import PrismError
-from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.common import EnclosingSymbol, Receipt
 from prism_contracts.rpc.files import FileEntry, ListFilesReply, ReadFileReply
 from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.places import symbol_name
@@ -20,6 +20,7 @@ PLACE_FLOOR_CHARS = 200
 NEAR_SHOWN_MAX = 3
 # Lines before and after a match.
 FRAME_LINES = 2
+MEMBERS_SHOWN_MAX = 60
 
 
 def read_file(reply: ReadFileReply, max_tokens: int) -> Answer:
@@ -65,6 +66,7 @@ class ShownPlace(NamedTuple):
     note: str = ""
     end_line: int = 0  # the last line of the place, if `content` ends before it
     lines: tuple[int, ...] = ()  # the only lines to show
+    members: Sequence[EnclosingSymbol] = ()  # of the type that is shown
 
 
 def excerpt(reply: ReadFileReply, place: str) -> ShownPlace:
@@ -134,7 +136,7 @@ def _cut_excerpt(one: ShownPlace, chars_max: int) -> tuple[Json, str, str]:
     wanted = one.lines[-1] if one.lines else max(one.end_line, last)
     first, end = (one.start_line, one.end_line) if one.lines else (one.start_line, last)
     file: Json = {"file_path": one.file_path, "start_line": first, "end_line": end, "content": content}
-    block = f"{one.file_path}:{first}-{end}{f' {one.about}' if one.about else ''}\n{_with_numbers(content, numbers)}"
+    block = f"{one.file_path}:{first}-{end}{f' {one.about}' if one.about else ''}\n{with_numbers(content, numbers)}"
     if one.lines:
         file["lines"] = list(numbers)
     if one.about:
@@ -145,7 +147,16 @@ def _cut_excerpt(one: ShownPlace, chars_max: int) -> tuple[Json, str, str]:
     if last >= wanted and len(content) == len(_text(one)):
         return file, block, ""
     file["truncated"] = True
-    return file, f"{block}\n… {one.end_line - last} more lines", f"{one.file_path}:{last + 1}-{one.end_line}"
+    left_out = [f"… {one.end_line - last} more lines", *members_after(last, one.members)]
+    return file, "\n".join([block, *left_out]), f"{one.file_path}:{last + 1}-{one.end_line}"
+
+
+def members_after(line: int, members: Sequence[EnclosingSymbol]) -> Iterator[str]:
+    """Returns the ranges of the members that end after a line: those that a cut source does not show."""
+    rest = [f"{one.name} {one.start_line}-{one.end_line}" for one in members if one.end_line > line]
+    if rest:
+        more = f" and {len(rest) - MEMBERS_SHOWN_MAX} more" if len(rest) > MEMBERS_SHOWN_MAX else ""
+        yield f"not shown: {', '.join(rest[:MEMBERS_SHOWN_MAX])}{more}"
 
 
 def _text(one: ShownPlace) -> str:
@@ -156,7 +167,7 @@ def _text(one: ShownPlace) -> str:
     return "\n".join(texts[number - one.start_line] for number in one.lines)
 
 
-def _with_numbers(content: str, numbers: Sequence[int]) -> str:
+def with_numbers(content: str, numbers: Sequence[int]) -> str:
     """Returns lines with their numbers, and `…` where some are left out between them."""
     shown: list[str] = []
     width, previous = len(str(numbers[-1])) if numbers else 0, 0
@@ -198,7 +209,7 @@ def _fitting(reply: ReadFileReply, chars_max: int) -> tuple[str, int, bool]:
 def numbered(content: str, start_line: int) -> str:
     """Returns lines with their numbers."""
     lines = content.removesuffix("\n").count("\n") + 1
-    return _with_numbers(content, range(start_line, start_line + lines))
+    return with_numbers(content, range(start_line, start_line + lines))
 
 
 def fit_files(reply: ListFilesReply, max_tokens: int) -> int:

@@ -7,9 +7,9 @@ from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import OutlineReply
 from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer, UseCounts
 from prism_gateway.budget import chars, cut, fit
-from prism_gateway.mcp.answers.files import numbered
 from prism_gateway.mcp.answers.places import file_label, several
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.answers.source import shown_lines, source, source_chars
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import CONTENT_FLOOR_CHARS, shorten_lines
 
@@ -85,7 +85,7 @@ def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
     """
     every = [definition for answer in reply.answers for definition in answer.definitions]
     fits = fit(
-        [len(definition.body) + len(definition.symbol.docstring) for definition in every],
+        [source_chars(one) if one.body else len(one.symbol.docstring) for one in every],
         [
             len(definition.file_path) + len(definition.symbol.signature) + 2 * SYMBOL_CHARS
             for definition in every
@@ -101,7 +101,7 @@ def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
         shown = [_definition(definition, fits.text_chars_max) for definition in kept]
         room -= len(shown)
         answers.append(_symbol_answer(answer, shown))
-        block = "\n\n".join(_definition_blocks(kept, shown)) or _miss_line(answer)
+        block = "\n\n".join(_definition_blocks(kept, fits.text_chars_max)) or _miss_line(answer)
         if answer.uses and shown:
             block += f"\n{_uses_line(answer.uses, len(shown))}"
         blocks.append(f"{_matched_line(answer)}\n{block}" if answer.matched and shown else block)
@@ -109,9 +109,7 @@ def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
             blocks.append(f"{answer.symbol}: {answer.total - len(shown)} more definitions.")
     structured: Json = {"answers": answers, "receipt": receipt_json(reply.receipt)}
     foot = receipt_line(reply.receipt)
-    shortened = any(
-        len(definition.body) + len(definition.symbol.docstring) > fits.text_chars_max for definition in every
-    )
+    shortened = any(source_chars(one) > fits.text_chars_max for one in every[: fits.kept] if one.body)
     if fits.kept < len(every) or shortened:
         structured |= {
             "truncated": True,
@@ -121,7 +119,7 @@ def definitions(reply: DefinitionsReply, max_tokens: int) -> Answer:
     return Answer(structured, "\n\n".join([*blocks, foot]))
 
 
-def _definition_blocks(kept: Sequence[Definition], shown: Sequence[Json]) -> Iterator[str]:
+def _definition_blocks(kept: Sequence[Definition], text_chars_max: int) -> Iterator[str]:
     """Yields the types and functions of a name, then a line with the rest; without any, all of them."""
     types = {one.symbol.name for one in kept if one.symbol.kind in TYPE_KINDS}
     chief = [_is_chief(one.symbol, types) for one in kept]
@@ -130,8 +128,8 @@ def _definition_blocks(kept: Sequence[Definition], shown: Sequence[Json]) -> Ite
     rest = [one for one, is_chief in zip(kept, chief, strict=True) if not is_chief]
     with_repo = len({one.repo for one in kept}) > 1
     blocks = [
-        _definition_block(one, with_repo=with_repo)
-        for one, is_chief in zip(shown, chief, strict=True)
+        _definition_block(one, text_chars_max, with_repo=with_repo)
+        for one, is_chief in zip(kept, chief, strict=True)
         if is_chief
     ]
     if rest:
@@ -175,11 +173,10 @@ def _symbol_answer(answer: SymbolAnswer, shown: list[Json]) -> Json:
 
 def _uses_line(uses: UseCounts, definitions: int) -> str:
     """Returns how often a symbol is used, by kind."""
-    which = "all definitions" if definitions > 1 else "the graph"
+    which = f" of all {definitions} definitions" if definitions > 1 else ""
     counts = ", ".join(f"{group.value} {count}" for group, count in uses.groups.items())
     doubt = f", {uses.by_name} of them by name only" if uses.by_name else ""
-    end = "; find_references lists them" if counts else "; find_references compares it with the text"
-    return f"uses ({which}): {counts or 'none found'}{doubt}{end}"
+    return f"uses{which}: {counts or 'none found; find_references compares this with the text'}{doubt}"
 
 
 def _matched_line(answer: SymbolAnswer) -> str:
@@ -209,29 +206,22 @@ def function_body(
     best: Definition, others: Sequence[Definition], receipt: Receipt, max_tokens: int
 ) -> Answer:
     """Returns the full source of one symbol, and other definitions of its name."""
-    body, cut_lines = cut(best.body, chars(max_tokens))
-    # The service cuts very long bodies.
-    last = best.symbol.start_line + best.body.rstrip("\n").count("\n")
-    missing = cut_lines + max(0, best.symbol.end_line - last)
+    body, _ = cut(best.body, chars(max_tokens))
+    last = shown_lines(best, chars(max_tokens))[-1]
+    missing = max(0, best.symbol.end_line - last)
     structured = _definition(best, len(best.body) + len(best.symbol.docstring)) | {"body": body}
     structured["others"] = [
         {"repo": other.repo, "file_path": other.file_path, "start_line": other.symbol.start_line}
         for other in others
     ]
     structured["receipt"] = receipt_json(receipt)
-    lines = [
-        _definition_head(structured),
-        numbered(body.rstrip("\n"), best.symbol.start_line),
-        "",
-        receipt_line(receipt),
-    ]
-    if missing or body != best.body:
+    lines = [_definition_head(best), source(best, chars(max_tokens)), "", receipt_line(receipt)]
+    if missing:
         action = (
             f"{missing} lines left out: raise max_tokens, or "
-            f"read_file(file_path={best.file_path!r}, start_line={best.symbol.end_line - missing + 1})."
+            f"read_file(file_path={best.file_path!r}, start_line={last + 1})."
         )
         structured |= {"truncated": True, "next_actions": [action]}
-        lines.append(f"next: {action}")
     if others:
         lines.append("also defined at " + ", ".join(f"{o.file_path}:{o.symbol.start_line}" for o in others))
     return Answer(structured, "\n".join(lines))
@@ -244,6 +234,10 @@ def _definition(definition: Definition, text_chars_max: int) -> Json:
         "language": definition.language,
         **_symbol(definition.symbol, text_chars_max),
     }
+    if definition.declared:
+        shown["declared"] = [
+            one.model_dump(mode="json", exclude={"generation"}) for one in definition.declared
+        ]
     if definition.body:
         room = max(text_chars_max - len(shown["docstring"]), CONTENT_FLOOR_CHARS)
         shown["body"] = shorten_lines(definition.body, room, definition.symbol.start_line)
@@ -261,12 +255,12 @@ def _symbol(symbol: Symbol, docstring_chars_max: int) -> Json:
     }
 
 
-def _definition_block(shown: Json, *, with_repo: bool) -> str:
-    lines = [_definition_head(shown, with_repo=with_repo)]
-    if "body" in shown:
-        return "\n".join([*lines, shown["body"]])
-    doc = _clipped(shown["docstring"].strip().split("\n\n")[0])
-    signature = "" if shown["signature"] in lines[0] else shown["signature"]
+def _definition_block(definition: Definition, text_chars_max: int, *, with_repo: bool) -> str:
+    lines, symbol = [_definition_head(definition, with_repo=with_repo)], definition.symbol
+    if definition.body:
+        return "\n".join([*lines, source(definition, text_chars_max)])
+    doc = _clipped(symbol.docstring.strip().split("\n\n")[0])
+    signature = "" if symbol.signature in lines[0] else symbol.signature
     return "\n".join([*lines, *(text for text in (signature, doc) if text)])
 
 
@@ -274,6 +268,9 @@ def _clipped(text: str) -> str:
     return text if len(text) <= DOC_CHARS_MAX else f"{text[:DOC_CHARS_MAX].rstrip()}…"
 
 
-def _definition_head(shown: Json, *, with_repo: bool = False) -> str:
-    place = file_label(shown["file_path"], shown["repo"] if with_repo else "")
-    return f"{place}:{shown['start_line']}-{shown['end_line']} {shown['kind']} {shown['name']}"
+def _definition_head(definition: Definition, *, with_repo: bool = False) -> str:
+    symbol = definition.symbol
+    place = file_label(definition.file_path, definition.repo if with_repo else "")
+    head = f"{place}:{symbol.start_line}-{symbol.end_line} {symbol.kind.value} {symbol.qualified_name}"
+    declared = ", ".join(f"{one.file_path}:{one.start_line}" for one in definition.declared)
+    return f"{head}, declared in {declared}" if declared else head
