@@ -177,12 +177,7 @@ class RepositoryCatalog:
         if all(map(_has_failed, chosen)):
             raise _not_indexed(chosen)
         if single and len(chosen) > 1:
-            raise PrismError(
-                ErrorCode.REPO_AMBIGUOUS,
-                f"{len(chosen)} repositories are indexed, and the request does not select one.",
-                "Select one with the argument repo or the header X-Prism-Repo.",
-                repositories=[r.name for r in chosen[:NAMES_SHOWN_MAX]],
-            )
+            raise _ambiguous([r.name for r in chosen])
         return chosen
 
     def _layer(self, repository: Repository, ref: str) -> Layer | None:
@@ -332,6 +327,17 @@ def _unknown_ref(repository: Repository, ref: str, known: Sequence[str]) -> Pris
         f"{f'Did you mean {near[0]}? ' if near else ''}If it is a branch, {create} indexes it.",
         refs=list(known[:NAMES_SHOWN_MAX]),
         near=near,
+    )
+
+
+def _ambiguous(names: Sequence[str]) -> PrismError:
+    shown = names[:NAMES_SHOWN_MAX]
+    rest = f" and {len(names) - len(shown)} more, see list_repos" if len(names) > len(shown) else ""
+    return PrismError(
+        ErrorCode.REPO_AMBIGUOUS,
+        f"{len(names)} repositories are indexed, and the request does not select one.",
+        f"Select one with the argument repo or the header X-Prism-Repo: {', '.join(shown)}{rest}.",
+        repositories=list(shown),
     )
 
 

@@ -46,3 +46,10 @@ async def test_a_last_part_of_several_or_none_is_refused(repo, code):
     with pytest.raises(PrismError) as refused:
         await found(repo)
     assert refused.value.code is code
+
+
+async def test_repositories_to_select_from_are_named():
+    with pytest.raises(PrismError) as refused:
+        await found("van")
+    assert "X-Prism-Repo: acme/van, " in refused.value.body.next_action
+    assert refused.value.body.details["repositories"] == [name for name in NAMES if name.endswith("/van")]

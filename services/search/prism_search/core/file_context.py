@@ -3,7 +3,7 @@
 from prism_contracts.rpc.search import FileContext
 from prism_search.core.retrieval.candidates import Candidate
 
-DEFINITIONS_MAX = 40
+DEFINITIONS_MAX = 15
 SHOWN_GROUPS = "TF"  # types and functions
 
 
