@@ -151,7 +151,7 @@ def _default(field: FieldInfo) -> str:
     value = field.default
     if isinstance(value, Path):  # inside this checkout, whose path differs by machine
         return f"`{value.relative_to(FOLDER.parent).as_posix()}`"
-    if value in ("", None) or isinstance(value, SecretStr):
+    if value in ("", None, ()) or isinstance(value, SecretStr):
         return "empty"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"

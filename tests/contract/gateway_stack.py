@@ -749,9 +749,11 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
     """Starts a stack; keyword arguments are settings of the gateway, `services` the stand-ins to run."""
     undo: list[Callable[[], Any]] = []
 
-    async def make(*, services: tuple[str, ...] = ("search", "ingest", "atlas"), **settings: Any) -> Stack:
+    async def make(
+        *, services: tuple[str, ...] = ("search", "ingest", "atlas"), port: int = 0, **settings: Any
+    ) -> Stack:
         config = GatewaySettings(
-            nats_url=nats_server.url, bootstrap_token_sha256=digest_of(SECRET), **settings
+            **{"nats_url": nats_server.url, "bootstrap_token_sha256": digest_of(SECRET)} | settings
         )
         fake = FakeServices()
         buses = {name: Bus(name, config) for name in ("search", "ingest", "atlas", "gateway")}
@@ -769,7 +771,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
         vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
         app = build(bus, config, vault, PlanSettings(), CollectorRegistry())
         await open_records(bus, app, config)
-        listener = socket.create_server(("127.0.0.1", 0))
+        listener = socket.create_server(("127.0.0.1", port))
         server = uvicorn.Server(uvicorn.Config(app.http, log_config=None, access_log=False, lifespan="on"))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
 

@@ -26,6 +26,7 @@ from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import check_route
 from prism_gateway.rest.replies import Error
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.signon.door import SignOn
 from prism_gateway.tokens import TokenBook
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
@@ -39,7 +40,13 @@ SCHEMA_REF = "#/components/schemas/{model}"
 
 
 def build_http(
-    settings: GatewaySettings, bus: Bus, tokens: TokenBook, vault: Vault, webhooks: Receiver
+    settings: GatewaySettings,
+    bus: Bus,
+    tokens: TokenBook,
+    vault: Vault,
+    webhooks: Receiver,
+    *,
+    sign_on: SignOn,
 ) -> FastAPI:
     """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
     backend = Backend(bus, settings)
@@ -50,6 +57,7 @@ def build_http(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with manager.run(), tokens.storing_uses():
             yield
+        await sign_on.close()
 
     app = FastAPI(
         title="Prism",
@@ -64,10 +72,12 @@ def build_http(
     errors.install(app)
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
-    app.add_middleware(BearerAuth, tokens=tokens)
+    app.add_middleware(BearerAuth, tokens=tokens, sign_on=sign_on)
     # First: routes are tried in order, and this one gets the most requests.
     app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
     app.include_router(rest_router())
+    if sign_on.resource:
+        app.router.routes.extend(sign_on.resource.routes())
     app.router.routes.extend(health_routes(SERVICE, _checks(bus, tokens)))
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

@@ -9,6 +9,7 @@ from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_gateway.app import SERVICE, build_http
 from prism_gateway.settings import GatewaySettings
+from prism_gateway.signon.door import SignOn
 from prism_gateway.tokens import TokenBook
 from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.bus import Bus
@@ -41,7 +42,8 @@ def build(
     tenants = Tenants(plans)
     tokens = TokenBook(tenants)
     webhooks = Receiver(bus, vault, settings, WebhookMetrics(metrics))
-    http = build_http(settings, bus, tokens, vault, webhooks)
+    sign_on = SignOn(settings, tenants, plan=plans.plan_default)
+    http = build_http(settings, bus, tokens, vault, webhooks, sign_on=sign_on)
     return GatewayApp(http, tenants, tokens, vault, webhooks)
 
 

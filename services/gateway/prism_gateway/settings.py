@@ -1,9 +1,10 @@
 """Settings of the gateway."""
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
 from prism_contracts.base import DEFAULT_TENANT
 from prism_contracts.types import EDIT_BYTES_MAX, PACK_BYTES_MAX, TENANT_PATTERN
+from prism_gateway.signon.issuers import Issuer
 from prism_runtime.settings import ServiceSettings
 
 MIB = 1024 * 1024
@@ -23,6 +24,26 @@ class GatewaySettings(ServiceSettings):
     bootstrap_token_sha256: str = Field("", description="SHA-256 (hex) of a first token, stored at start.")
     bootstrap_tenant: str = Field(
         DEFAULT_TENANT, pattern=TENANT_PATTERN, description="Tenant of the first token."
+    )
+    jwt_issuers: tuple[Issuer, ...] = Field(
+        (),
+        max_length=16,
+        description="Identity providers whose access tokens are accepted, as a JSON list of objects; empty: none. "
+        "[The guide](guides/sign-on.md) lists their fields. They need `PRISM_PUBLIC_URL`.",
+    )
+    jwt_scope_prefix: str = Field(
+        "prism.",
+        pattern=r"^[!#-\[\]-~]*$",
+        max_length=256,
+        description="Begins the names of scopes at identity providers: `prism.read` is the scope `read`.",
+    )
+    jwt_allow_private: bool = Field(
+        default=False,
+        description="Fetch the keys of identity providers from private networks, and over http.",
+    )
+    jwt_make_tenants: bool = Field(
+        default=False,
+        description="Create the tenant that an access token names if it is unknown. Off: the token is refused.",
     )
     json_bytes_max: int = Field(MIB, gt=0, description="Largest body of an ordinary request, bytes.")
     mcp_bytes_max: int = Field(MIB, gt=0, description="Largest body of an MCP message, bytes.")
@@ -74,3 +95,12 @@ class GatewaySettings(ServiceSettings):
     publish_timeout_s: float = Field(
         20.0, gt=0, description="Longest wait for space in the upload queue, seconds."
     )
+
+    @model_validator(mode="after")
+    def _issuers_are_usable(self) -> "GatewaySettings":
+        names = [issuer.issuer for issuer in self.jwt_issuers]
+        if len(names) != len(set(names)):
+            raise ValueError("PRISM_JWT_ISSUERS has an issuer twice")
+        if names and not self.public_url:
+            raise ValueError("PRISM_JWT_ISSUERS needs PRISM_PUBLIC_URL, for which tokens are issued")
+        return self

@@ -1,5 +1,5 @@
-"""Sign-on by access tokens of identity providers, and MCP as an OAuth 2.1 resource server.
+"""Sign-on by access tokens of identity providers, and `/mcp` as a protected resource of OAuth 2.1.
 
-`verifier` admits a token, `access_tokens` reads it, `keys` has the provider's keys, `fetching` gets them, and
-`resource` publishes where clients sign on.
+`door` joins the parts for the gateway: `verifier` admits a token, `access_tokens` reads it, `keys` has the
+keys of an issuer, `fetching` gets them, and `resource` publishes where clients sign on.
 """

@@ -25,6 +25,7 @@ TOKEN_CHARS_MAX = 8_192
 KEY_ID_CHARS_MAX = 256
 SUBJECT_CHARS_MAX = 255
 LEEWAY_S = 60
+ID_PREFIX = "jwt:"
 ID_CHARS = 12
 # The end of the year 9999, the latest time that `datetime` can represent.
 EXPIRES_AT_MAX = 253_402_300_799
@@ -102,7 +103,7 @@ def read_caller(
 def caller_id(issuer: str, subject: str) -> str:
     """Returns the id of a person or machine at an issuer."""
     digest = hashlib.sha256(f"{issuer}\x00{subject}".encode()).hexdigest()
-    return f"jwt:{digest[:ID_CHARS]}"
+    return f"{ID_PREFIX}{digest[:ID_CHARS]}"
 
 
 def _decoded(part: str) -> dict[str, Any]:
