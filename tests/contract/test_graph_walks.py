@@ -108,7 +108,7 @@ async def test_the_lines_of_a_path_and_of_subtypes_are_read(ask):
     assert [line.text for line in types.source_lines] == ["class Hub(Depot):"]
     assert types.in_text.unexplained == 0
     reply = await ask(*impact(symbol="rate", with_text=True))
-    assert [line.text for line in reply.source_lines] == ["rate(1)"]
+    assert [line.text for line in reply.source_lines] == ["rate(1)", "self.close()"]
 
 
 async def test_callees_list_calls_without_an_edge(ask):

@@ -475,8 +475,8 @@ def test_impact_lists_files_symbols_and_tests() -> None:
     assert impacts.impact(reply, 4_000).text.split("\n")[:-1] == [
         "depot.py: does_not_apply (line 3 differs)",
         "source files affected: van.py 5",
-        "changed (1):",
-        "  depot.py:12 Depot.ship public signature, used by 1",
+        "changed by the diff (1):",
+        "  depot.py:12 Depot.ship (public, its signature changes, used directly by 1)",
         "uses it directly, by name only (?):",
         "  van.py",
         "    load [calls at 33]",
@@ -501,7 +501,7 @@ def test_impact_shows_call_sites_and_tests_by_file() -> None:
         affected=(direct, further),
         total_affected=2,
         resolved_affected=2,
-        tests=(helper, helper.model_copy(update={"reached_by": 0})),
+        tests=(helper, helper.model_copy(update={"reached_by": 0, "distance": 4})),
         total_tests=2,
         depth=3,
         test_depth=6,
@@ -509,18 +509,57 @@ def test_impact_shows_call_sites_and_tests_by_file() -> None:
         source_lines=LINES,
         receipt=RECEIPT,
     )
-    assert impacts.impact(reply, 4_000).text.split("\n")[2:-1] == [
+    assert impacts.impact(reply, 4_000).text.split("\n")[:-1] == [
+        "if this changes:",
+        "  depot.py:12 Depot.ship (used directly by 2)",
         "uses it directly:",
         "  van.py",
         "    load",
         "      33: depot.ship(1)",
         "      41: depot.ship(2)",
-        "further away, within 3 uses:",
-        "  depth 2, main.py: top level through load",
+        "further away, within 3 uses, each with its depth:",
+        "  main.py",
+        "    2 top level 5: it.ship()",
         "tests within 6 uses (2):",
-        "  depth 1, t.py: check 4-6 (helper of 2); check 4-6",
+        "  t.py: depth 1: check 4-6 (helper of 2); depth 4: check 4-6",
         "Complete: 2 affected and 2 tests in the graph; 4 lines of code in 3 files contain ship.",
     ]
+
+
+def further(symbol: str, file: str, distance: int, line: int) -> AffectedNode:
+    node = GraphNode(file_path=file, line=line, symbol=symbol)
+    return AffectedNode(node=node, distance=distance, status=EdgeStatus.RESOLVED, via=edge(line), uses=LOAD)
+
+
+def test_users_of_users_are_listed_once_per_file_with_their_line() -> None:
+    affected = (
+        further("Hub.two", "hub.py", 2, 8),
+        further("two", "a.py", 2, 9),
+        further("Hub.three", "hub.py", 3, 4),
+    )
+    lines = [SourceLine(file_path="hub.py", line=line, text=f"call {line}") for line in (4, 8)]
+    reply = ImpactReply(
+        changed=(),
+        total_changed=1,
+        affected=affected,
+        total_affected=3,
+        resolved_affected=3,
+        tests=(),
+        total_tests=0,
+        depth=3,
+        test_depth=6,
+        source_lines=tuple(lines),
+        receipt=RECEIPT,
+    )
+    assert impacts.impact(reply, 4_000).text.split("\n")[1:-2] == [
+        "further away, within 3 uses, each with its depth:",
+        "  a.py",
+        "    2 two through load",
+        "  hub.py",
+        "    2 Hub.two 8: call 8",
+        "    3 Hub.three 4: call 4",
+    ]
+    assert "    2 Hub.two through load" in impacts.impact(reply, 40).text
 
 
 def test_answers_about_several_symbols_share_one_receipt() -> None:

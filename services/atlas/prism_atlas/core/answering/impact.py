@@ -1,6 +1,7 @@
 """The dependents of a change."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ from prism_contracts.rpc.graph import (
 BEFORE, AFTER = 0, 1  # indexes of the sides in a hunk
 CHANGED_SHOWN_MAX = 100
 FILES_SHOWN_MAX = 20
+FURTHER_LINES_MAX = 60
 
 
 class ChangeSet(NamedTuple):
@@ -230,10 +232,11 @@ def _stops(graph: Graph, found: Affected, starts: Numbers, depth: int) -> tuple[
 
 
 def lines_of(reply: ImpactReply) -> Iterator[UsingLine]:
-    """Returns the lines of the direct uses in source files."""
-    for one in reply.affected:
-        if one.distance == 1 and one.via.edge is not EdgeKind.OVERRIDES:
-            yield from (UsingLine(one.node.file_path, line) for line in one.via.lines)
+    """Returns the lines of the direct uses in source files, and of the first of the further ones."""
+    uses = [one for one in reply.affected if one.via.edge is not EdgeKind.OVERRIDES]
+    further = (one for one in uses if one.distance > 1)
+    for one in (*(one for one in uses if one.distance == 1), *islice(further, FURTHER_LINES_MAX)):
+        yield from (UsingLine(one.node.file_path, line) for line in one.via.lines)
 
 
 def _render(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from prism_contracts.code import EdgeKind, EdgeStatus
-from prism_contracts.rpc.graph import AffectedNode, ChangedSymbol, DiffFile, ImpactReply
+from prism_contracts.rpc.graph import AffectedNode, DiffFile, ImpactReply
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.graph_parts import (
     EDGE_CHARS,
@@ -29,6 +29,8 @@ from prism_gateway.mcp.answers.receipts import receipt_json
 from prism_gateway.mcp.tool import Answer
 
 FILES_NAMED_MAX = 12
+# The cost of a row without its names and text, in characters: depth, range, line number.
+ROW_CHARS = 24
 
 
 def fit_impact(reply: ImpactReply, max_tokens: int) -> int:
@@ -58,18 +60,17 @@ def impact(reply: ImpactReply, max_tokens: int) -> Answer:
     structured = plain(cut, exclude={"receipt", "source_lines"}) | {"receipt": receipt_json(reply.receipt)}
     if kept < len(reply.changed):
         structured["truncated"] = True
-    lines = [
-        *map(_diff_file_line, reply.files),
-        *_files_line(reply),
-        *reply.notes,
-        f"changed ({reply.total_changed}):",
-        *map(_changed_line, cut.changed),
-        *_affected_lines(reply),
+    head = [*map(_diff_file_line, reply.files), *_files_line(reply), *reply.notes, *_changed_lines(cut)]
+    foot = [
         *_test_lines(reply),
         *unresolved_lines(reply.in_text),
         *others_lines(reply.others, reply.matched),
         _completeness(reply),
     ]
+    texts = texts_of(reply.source_lines)
+    direct = list(_direct_lines(reply, texts))
+    room = chars(max_tokens) - sum(map(len, (*head, *direct, *foot)))
+    lines = [*head, *direct, *_further_lines(reply, texts, room), *foot]
     return answer(structured, lines, reply.receipt, reply.next_cursor)
 
 
@@ -85,52 +86,80 @@ def _files_line(reply: ImpactReply) -> Iterator[str]:
         yield f"source files affected: {', '.join(named)}{more}"
 
 
-def _changed_line(one: ChangedSymbol) -> str:
-    public = " public" if one.exported else ""
-    signature = " signature" if one.signature else ""
-    return f"  {node_line(one.node)}{public}{signature}, used by {one.used_by}"
+def _changed_lines(reply: ImpactReply) -> Iterator[str]:
+    """Returns the symbols that the diff changes; of a requested symbol, that a change of it is assumed."""
+    yield f"changed by the diff ({reply.total_changed}):" if reply.files else "if this changes:"
+    for one in reply.changed:
+        notes = [
+            "public" if one.exported else "",
+            "its signature changes" if one.signature and reply.files else "",
+            f"used directly by {one.used_by}",
+        ]
+        yield f"  {node_line(one.node)} ({', '.join(filter(None, notes))})"
 
 
-def _affected_lines(reply: ImpactReply) -> Iterator[str]:
-    texts = texts_of(reply.source_lines)
+def _direct_lines(reply: ImpactReply, texts: LineTexts) -> Iterator[str]:
+    for title, found in _by_certainty(one for one in reply.affected if one.distance == 1):
+        yield f"uses it directly{title}:"
+        for path, nodes in groupby(sorted(found, key=_place), key=lambda one: one.node.file_path):
+            yield f"  {path}"
+            for one in nodes:
+                if one.via.edge is EdgeKind.OVERRIDES:
+                    yield f"    {within_file(one.node)} (override)"
+                    continue
+                behind, below = call_lines(one.via, path, texts, "    ")
+                yield f"    {within_file(one.node)}{behind}"
+                yield from below
+
+
+def _further_lines(reply: ImpactReply, texts: LineTexts, room: int) -> Iterator[str]:
+    """Returns the users of users by file, nearest first, with the line of their use as long as there is room."""
+    for title, found in _by_certainty(one for one in reply.affected if one.distance > 1):
+        yield f"further away, within {reply.depth} uses, each with its depth{title}:"
+        room -= sum(len(one.node.symbol) + len(one.uses.symbol) + ROW_CHARS for one in found)
+        for path, nodes in _by_file(found):
+            yield f"  {path}"
+            for one in nodes:
+                text = texts.get((path, one.via.lines[0]), "")
+                is_shown = bool(text) and len(text) <= room and one.via.edge is not EdgeKind.OVERRIDES
+                room -= len(text) if is_shown else 0
+                use = f"{one.via.lines[0]}: {text}" if is_shown else f"through {_used(one)}"
+                yield f"    {one.distance} {within_file(one.node)} {use}"
+
+
+def _used(one: AffectedNode) -> str:
+    if one.via.edge is EdgeKind.OVERRIDES:
+        return f"its override {one.uses.symbol}"
+    return _last(one.uses.symbol or TOP_LEVEL)
+
+
+def _by_certainty(nodes: Iterable[AffectedNode]) -> Iterator[tuple[str, list[AffectedNode]]]:
+    """Returns the sure ones, then those by name only, each with the end of their title; nothing if there are none."""
+    chosen = list(nodes)
     for title, status in (("", EdgeStatus.RESOLVED), (", by name only (?)", EdgeStatus.CANDIDATE)):
-        chosen = [one for one in reply.affected if one.status is status]
-        direct = [one for one in chosen if one.distance == 1]
-        further = [one for one in chosen if one.distance > 1]
-        if direct:
-            yield f"uses it directly{title}:"
-            yield from _direct_lines(direct, texts)
-        if further:
-            yield f"further away, within {reply.depth} uses{title}:"
-            yield from _further_lines(further)
+        found = [one for one in chosen if one.status is status]
+        if found:
+            yield title, found
 
 
-def _direct_lines(nodes: Iterable[AffectedNode], texts: LineTexts) -> Iterator[str]:
-    for path, found in groupby(sorted(nodes, key=_place), key=lambda one: one.node.file_path):
-        yield f"  {path}"
-        for one in found:
-            if one.via.edge is EdgeKind.OVERRIDES:
-                yield f"    {within_file(one.node)} (override)"
-                continue
-            behind, below = call_lines(one.via, path, texts, "    ")
-            yield f"    {within_file(one.node)}{behind}"
-            yield from below
-
-
-def _further_lines(nodes: Iterable[AffectedNode]) -> Iterator[str]:
-    ordered = sorted(nodes, key=lambda one: (one.distance, _place(one)))
-    for (distance, path), found in groupby(ordered, key=lambda one: (one.distance, one.node.file_path)):
-        rows = [f"{within_file(one.node)} through {_last(one.uses.symbol or TOP_LEVEL)}" for one in found]
-        yield f"  depth {distance}, {path}: {'; '.join(rows)}"
+def _by_file(nodes: Iterable[AffectedNode]) -> list[tuple[str, list[AffectedNode]]]:
+    """Returns the nodes by file: the file with the nearest first, and the nearest of a file first."""
+    files: dict[str, list[AffectedNode]] = {}
+    for one in sorted(nodes, key=lambda one: (one.distance, _place(one))):
+        files.setdefault(one.node.file_path, []).append(one)
+    return list(files.items())
 
 
 def _test_lines(reply: ImpactReply) -> Iterator[str]:
     if not reply.tests:
         return
     yield f"tests within {reply.test_depth} uses ({reply.total_tests}):"
-    ordered = sorted(reply.tests, key=lambda one: (one.distance, _place(one)))
-    for (distance, path), found in groupby(ordered, key=lambda one: (one.distance, one.node.file_path)):
-        yield f"  depth {distance}, {path}: {'; '.join(map(_test, found))}"
+    for path, found in _by_file(reply.tests):
+        levels = [
+            f"depth {distance}: {'; '.join(map(_test, tests))}"
+            for distance, tests in groupby(found, key=lambda one: one.distance)
+        ]
+        yield f"  {path}: {'; '.join(levels)}"
 
 
 def _test(one: AffectedNode) -> str:
