@@ -83,6 +83,13 @@ def test_a_name_may_be_a_symbol_or_a_file(place, is_name) -> None:
 
 
 GET = EnclosingSymbol(name="Session.get", kind="method", start_line=8, end_line=11)
+PUT = EnclosingSymbol(name="Session.put", kind="method", start_line=30, end_line=50)
+SESSION = EnclosingSymbol(name="Session", kind="class", start_line=2, end_line=80)
+TOP = EnclosingSymbol(name="")
+SHORT = [
+    EnclosingSymbol(name=name, kind="function", start_line=line, end_line=line + 2)
+    for name, line in (("a", 10), ("b", 13), ("c", 16), ("d", 19), ("e", 22))
+]
 
 
 def read_reply(start: int, end: int, **others: object) -> ReadFileReply:
@@ -94,16 +101,32 @@ def read_reply(start: int, end: int, **others: object) -> ReadFileReply:
 
 
 @pytest.mark.parametrize(
-    ("start", "enclosing", "expected"),
+    ("start", "end", "enclosing", "touched", "expected"),
     [
-        (9, GET, "a.py:9-11 of 90 lines in Session.get (8-11)\n"),
-        (8, GET, "a.py:8-11 of 90 lines Session.get\n"),
-        (9, EnclosingSymbol(name=""), "a.py:9-11 of 90 lines\n"),
-        (9, None, "a.py:9-11 of 90 lines\n"),
+        (9, 11, GET, (), "a.py:9-11 of 90 lines in Session.get (8-11)\n"),
+        (8, 11, GET, (), "a.py:8-11 of 90 lines Session.get\n"),
+        (9, 11, TOP, (), "a.py:9-11 of 90 lines\n"),
+        (9, 11, None, (), "a.py:9-11 of 90 lines\n"),
+        (1, 90, TOP, (GET,), "a.py:1-90 of 90 lines\n"),
+        (8, 40, TOP, (GET, PUT), "a.py:8-40 of 90 lines with Session.get (8-11), Session.put (30-50)\n"),
+        (
+            8,
+            40,
+            SESSION,
+            (GET, PUT),
+            "a.py:8-40 of 90 lines in Session (2-80) with Session.get (8-11), Session.put (30-50)\n",
+        ),
+        (
+            8,
+            40,
+            TOP,
+            (*SHORT, PUT),
+            "a.py:8-40 of 90 lines with a (10-12), b (13-15), c (16-18), Session.put (30-50) and 2 more\n",
+        ),
     ],
 )
-def test_lines_name_the_symbol_that_they_are_in(start, enclosing, expected) -> None:
-    reply = read_reply(start, 11, enclosing=enclosing)
+def test_lines_name_the_symbols_that_they_are_in(start, end, enclosing, touched, expected) -> None:
+    reply = read_reply(start, end, enclosing=enclosing, touched=touched)
     assert files.read_file(reply, 1_000).text.startswith(expected)
     shown = files.excerpts([files.excerpt(reply, "a")], ["a"], RECEIPT, 1_000)
     assert shown.text.startswith(expected.replace(" of 90 lines", ""))

@@ -1,8 +1,11 @@
 import string
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism_contracts.rpc.common import EnclosingSymbol
+from prism_search.core.around import symbols_around
 from prism_search.core.matching import Question
 from prism_search.core.outline import Outline
 from prism_search.core.query import parse_query
@@ -79,3 +82,29 @@ def test_kinds_are_not_confused_with_names():
     outline = Outline("F\tfunction\t1\t2\tclass")
     assert outline.has_kind("function")
     assert not outline.has_kind("class")
+
+
+def place(name: str, first: int, last: int) -> EnclosingSymbol:
+    return EnclosingSymbol(name=name, start_line=first, end_line=last)
+
+
+DEPOT, WEIGH, INNER, SEAL, TARE = (
+    place("Depot", 3, 40), place("Depot.weigh", 5, 10), place("Depot.weigh.inner", 6, 8),
+    place("Depot.seal", 12, 30), place("tare", 42, 42),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "enclosing", "touched"),
+    [
+        (5, 10, "Depot.weigh", [INNER]),
+        (9, 10, "Depot.weigh", []),
+        (7, 13, "Depot", [WEIGH, SEAL]),
+        (1, 60, "", [DEPOT, TARE]),
+        (42, 58, "", [TARE]),
+        (50, 58, "", []),
+    ],
+)
+def test_lines_are_in_the_smallest_symbol_around_all_of_them(first, last, enclosing, touched) -> None:
+    found = symbols_around([TARE, SEAL, INNER, WEIGH, DEPOT], first, last)
+    assert (found.enclosing.name, list(found.touched)) == (enclosing, touched)

@@ -58,8 +58,10 @@ class ReadFileReply(Message):
     blob: str
     truncated: bool = False
     note: str = ""  # which of the requested lines the file does not have
-    # The symbol around the first line; None if the symbols of the file are unknown.
+    # The smallest symbol around all of the lines; None if the symbols of the file are unknown.
     enclosing: EnclosingSymbol | None = None
+    # The symbols in it, or at top level, that the lines touch.
+    touched: tuple[EnclosingSymbol, ...] = ()
     receipt: Receipt
 
 

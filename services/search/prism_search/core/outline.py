@@ -82,12 +82,13 @@ class Outline:
 
 def innermost(definitions: Iterable[OutlineEntry], line: int) -> OutlineEntry | None:
     """Returns the innermost definition around a line, except values of few lines; None at top level."""
-    found = [
-        one
-        for one in definitions
-        if one.start <= line <= one.end and (one.group != VALUE or one.end - one.start >= BLOCK_LINES_MIN)
-    ]
+    found = [one for one in definitions if one.start <= line <= one.end and is_place(one)]
     return min(found, key=lambda one: (one.end - one.start, -one.start), default=None)
+
+
+def is_place(definition: OutlineEntry) -> bool:
+    """Whether lines are said to be in a definition: any but values of few lines."""
+    return definition.group != VALUE or definition.end - definition.start >= BLOCK_LINES_MIN
 
 
 def parse_definitions(lines: Iterable[str]) -> tuple[OutlineEntry, ...]:

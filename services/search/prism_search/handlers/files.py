@@ -69,10 +69,13 @@ class FileHandlers:
             self._reader, target.scope, await indexed_file(self._reader, target, request.path)
         )
         line = IndexedLine.of(point, request.start_line)
-        symbol = (await self._enclosing.find(target, [line])).get(line)
+        symbol = (await self._enclosing.find(target, [line])).get(line) if request.around else None
+        lines = _lines(_with_range(request, symbol, text), text)
+        around = await self._enclosing.around(target, point, lines.start_line, lines.end_line)
         return ReadFileReply(
-            **_lines(_with_range(request, symbol, text), text)._asdict(),
-            enclosing=symbol,
+            **lines._asdict(),
+            enclosing=around.enclosing if around else None,
+            touched=around.touched if around else (),
             repo=target.repositories[0].name,
             file_path=point.text("path"),
             language=point.text("language"),

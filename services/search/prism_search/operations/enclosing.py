@@ -11,7 +11,8 @@ from prism_contracts.code import Flag
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.texts import Excerpt, read_excerpts
-from prism_search.core.outline import VALUE, OutlineEntry, innermost
+from prism_search.core.around import TOP_LEVEL, SymbolsAround, symbols_around
+from prism_search.core.outline import VALUE, OutlineEntry, innermost, is_place
 from prism_search.core.retrieval.candidates import RankFacts
 from prism_search.core.test_blocks import LANGUAGES as TEST_BLOCK_LANGUAGES
 from prism_search.core.test_blocks import TestBlock, blocks_of, innermost_block
@@ -19,7 +20,6 @@ from prism_store.reader import Reader, StoredPoint
 
 # Further files of an answer have their lines at top level.
 TEST_FILES_MAX = 30
-TOP_LEVEL = EnclosingSymbol(name="")
 
 
 class IndexedLine(NamedTuple):
@@ -59,6 +59,16 @@ class EnclosingSymbols:
                     found[line] = _around(definitions, tests, line.line)
         return found
 
+    async def around(self, target: Target, point: StoredPoint, first: int, last: int) -> SymbolsAround | None:
+        """Returns the symbols of a range of lines; None if the file changed or has no symbols."""
+        file = (await self._facts.files(target, [point.id])).get(point.id)
+        if file is None or file.generation != point.text("generation"):
+            return None
+        blocks = (await self._test_blocks(target, [file])).get(file.file, ())
+        places = [one for one in file.outline.definitions() if is_place(one)]
+        symbols = [*map(_symbol, places), *(block.symbol() for block in blocks)]
+        return symbols_around(symbols, first, last) if symbols else None
+
     async def _test_blocks(
         self, target: Target, files: Iterable[RankFacts]
     ) -> dict[str, Sequence[TestBlock]]:
@@ -81,6 +91,10 @@ def _around(definitions: Sequence[OutlineEntry], tests: Sequence[TestBlock], lin
         return test.symbol()
     if symbol is None:
         return TOP_LEVEL
+    return _symbol(symbol)
+
+
+def _symbol(entry: OutlineEntry) -> EnclosingSymbol:
     return EnclosingSymbol(
-        name=symbol.qualified_name, kind=symbol.kind, start_line=symbol.start, end_line=symbol.end
+        name=entry.qualified_name, kind=entry.kind, start_line=entry.start, end_line=entry.end
     )

@@ -21,6 +21,8 @@ NEAR_SHOWN_MAX = 3
 # Lines before and after a match.
 FRAME_LINES = 2
 MEMBERS_SHOWN_MAX = 60
+# Symbols that the label of a range names, those with the most of its lines.
+TOUCHED_MAX = 4
 
 
 def read_file(reply: ReadFileReply, max_tokens: int) -> Answer:
@@ -192,12 +194,21 @@ def _error(error: PrismError, place: str) -> tuple[Json, str, str]:
 
 
 def _around(reply: ReadFileReply) -> str:
-    """Returns which symbol the lines of a reply are, or are in; empty at top level."""
+    """Returns which symbol the lines of a reply are, or are in, and the symbols that they cut or contain."""
     symbol = reply.enclosing
-    if symbol is None or not symbol.name:
+    if symbol is None or (reply.start_line, reply.end_line) == (1, reply.line_count):
         return ""
-    is_whole = (symbol.start_line, symbol.end_line) == (reply.start_line, reply.end_line)
-    return symbol.name if is_whole else f"in {symbol_name(symbol)}"
+    if (symbol.start_line, symbol.end_line) == (reply.start_line, reply.end_line):
+        return symbol.name
+    touched = sorted(reply.touched, key=lambda one: -_shared_lines(reply, one))[:TOUCHED_MAX]
+    names = ", ".join(symbol_name(one) for one in reply.touched if one in touched)
+    more = f" and {len(reply.touched) - len(touched)} more" if len(reply.touched) > len(touched) else ""
+    around = f"in {symbol_name(symbol)}" if symbol.name else ""
+    return " ".join(filter(None, (around, f"with {names}{more}" if names else "")))
+
+
+def _shared_lines(reply: ReadFileReply, symbol: EnclosingSymbol) -> int:
+    return min(reply.end_line, symbol.end_line) - max(reply.start_line, symbol.start_line)
 
 
 def _fitting(reply: ReadFileReply, chars_max: int) -> tuple[str, int, bool]:
