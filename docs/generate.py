@@ -37,6 +37,7 @@ from prism_contracts.topics import ALL_TOPICS, STREAMS, topics_of
 from prism_embedder.settings import EmbedderSettings
 from prism_gateway.mcp.tool import AnyTool, Effect, Toolset
 from prism_gateway.mcp.toolsets import TOOLS
+from prism_gateway.rates.limiter import LimitMetrics
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import WebhookMetrics
 from prism_indexer.settings import IndexerSettings
@@ -406,7 +407,7 @@ contain no ids.
 
 
 SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = {
-    "Gateway": (WebhookMetrics,),
+    "Gateway": (WebhookMetrics, LimitMetrics),
     "Ingest": (PushMetrics, PollMetrics, LayerMetrics, ScipMetrics),
     "Search": (AnswerMetrics,),
     "Atlas": (BuildMetrics,),

@@ -750,7 +750,11 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
     undo: list[Callable[[], Any]] = []
 
     async def make(
-        *, services: tuple[str, ...] = ("search", "ingest", "atlas"), port: int = 0, **settings: Any
+        *,
+        services: tuple[str, ...] = ("search", "ingest", "atlas"),
+        plans: PlanSettings | None = None,
+        port: int = 0,
+        **settings: Any,
     ) -> Stack:
         config = GatewaySettings(
             **{"nats_url": nats_server.url, "bootstrap_token_sha256": digest_of(SECRET)} | settings
@@ -769,7 +773,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
         undo.append(fake.end_slow)
         bus = buses["gateway"]
         vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
-        app = build(bus, config, vault, PlanSettings(), CollectorRegistry())
+        app = build(bus, config, vault, plans or PlanSettings(), CollectorRegistry())
         await open_records(bus, app, config)
         listener = socket.create_server(("127.0.0.1", port))
         server = uvicorn.Server(uvicorn.Config(app.http, log_config=None, access_log=False, lifespan="on"))

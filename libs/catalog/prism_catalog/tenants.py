@@ -21,7 +21,10 @@ PLANS: Final[Mapping[str, Limits]] = {
     LAPTOP: {},
     "free": {
         Limit.REQUESTS_PER_DAY: 1_000,
-        Limit.REQUESTS_PER_MINUTE: 60,
+        Limit.REQUESTS_PER_MINUTE: 120,
+        Limit.SEARCHES_PER_MINUTE: 60,
+        Limit.CREATES_PER_MINUTE: 10,
+        Limit.EMBEDDINGS_PER_MINUTE: 30,
         Limit.REPOSITORIES: 3,
         Limit.CHUNKS: 100_000,
         Limit.IMPORTS_AT_ONCE: 1,
@@ -29,7 +32,11 @@ PLANS: Final[Mapping[str, Limits]] = {
     },
     "team": {
         Limit.REQUESTS_PER_DAY: 100_000,
-        Limit.REQUESTS_PER_MINUTE: 1_200,
+        Limit.REQUESTS_PER_MINUTE: 2_400,
+        Limit.SEARCHES_PER_MINUTE: 1_200,
+        Limit.CREATES_PER_MINUTE: 120,
+        Limit.EMBEDDINGS_PER_MINUTE: 600,
+        Limit.TOKEN_PERCENT: 50,
         Limit.REPOSITORIES: 500,
         Limit.CHUNKS: 20_000_000,
         Limit.IMPORTS_AT_ONCE: 8,
@@ -46,8 +53,9 @@ class PlanSettings(BaseSettings):
     plans: dict[str, Limits] = Field(
         {},
         description="Limits by plan, as JSON, in addition to the plans `laptop`, `free` and `team` or instead of "
-        "them. The limits: requests_per_day, requests_per_minute, repositories, chunks, imports_at_once, "
-        "overlays; one that is missing is no limit.",
+        "them. The limits: requests_per_day, requests_per_minute, searches_per_minute, creates_per_minute, "
+        "embeddings_per_minute, token_percent, repositories, chunks, imports_at_once, overlays; one that is missing is "
+        "no limit.",
     )
     plan_default: str = Field(LAPTOP, description="Plan of tenants without a record.")
 

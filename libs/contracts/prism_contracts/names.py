@@ -23,6 +23,16 @@ def dead_letter_subject(tenant: str, stream: str, consumer: str) -> str:
     return f"prism.dead.{tenant}.{stream}.{consumer}"
 
 
+# Counters of rate limits.
+LIMITS_MINUTE = "PRISM_LIMITS_MINUTE"
+LIMITS_DAY = "PRISM_LIMITS_DAY"
+
+
+def limits_subject(stream: str, counter: str) -> str:
+    """The subject of a counter of rate limits, such as `<tenant>.search`."""
+    return f"prism.limits.{stream.rpartition('_')[2].lower()}.{counter}"
+
+
 def ping_subject(service: str) -> str:
     """The subject on which a service reports its readiness: an empty request, an empty reply if all is well."""
     return f"prism.ping.{service}"

@@ -348,6 +348,10 @@ class Limit(StrEnum):
 
     REQUESTS_PER_DAY = "requests_per_day"
     REQUESTS_PER_MINUTE = "requests_per_minute"
+    SEARCHES_PER_MINUTE = "searches_per_minute"
+    CREATES_PER_MINUTE = "creates_per_minute"
+    EMBEDDINGS_PER_MINUTE = "embeddings_per_minute"
+    TOKEN_PERCENT = "token_percent"  # noqa: S105 - the share of these three that one token may use
     REPOSITORIES = "repositories"
     CHUNKS = "chunks"  # of all repositories
     IMPORTS_AT_ONCE = "imports_at_once"

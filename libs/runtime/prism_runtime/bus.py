@@ -126,11 +126,12 @@ class Bus:
         self._heartbeats = Heartbeats(settings.ack_wait_s)
         self._followed: list[WatchedRecords[Any]] = []
         self._durables: list[tuple[str, str, str]] = []
-        self._caches: list[StreamConfig] = []
+        self._kept: list[StreamConfig] = []
+        self._kept_names = list(STREAM_NAMES)
         self._buckets: set[str] = set()
         self._upkeep = Upkeep(
             lambda: list_streams(self.broker.connection),
-            streams=STREAM_NAMES,
+            streams=self._kept_names,
             buckets=self._buckets,
             declare=self._declare,
             give_up=bucket_lost or self._on_bucket_lost,
@@ -211,11 +212,16 @@ class Bus:
         """Returns a bucket for a cache: entries expire after `ttl_s`, and the oldest are evicted beyond
         `bytes_max`.
         """
-        config = _cache_config(bucket, ttl_s, bytes_max)
-        self._caches = [*(known for known in self._caches if known.name != config.name), config]
-        js = self.broker.connection.jetstream()
-        await _upsert_stream(js, config)
-        return await js.key_value(bucket)
+        await self.keep_stream(_cache_config(bucket, ttl_s, bytes_max))
+        return await self.broker.connection.jetstream().key_value(bucket)
+
+    async def keep_stream(self, config: StreamConfig) -> None:
+        """Declare a stream of this service, now and after it was deleted."""
+        assert config.name
+        self._kept = [*(known for known in self._kept if known.name != config.name), config]
+        await _upsert_stream(self.broker.connection.jetstream(), config)
+        if config.name not in self._kept_names:
+            self._kept_names.append(config.name)
 
     async def objects(self, bucket: str) -> ObjectStore:
         """Returns a bucket for large objects, and creates it if it does not exist."""
@@ -396,9 +402,9 @@ class Bus:
             return
 
     async def _declare(self) -> None:
-        """Declare deleted streams, caches and consumers again."""
+        """Declare deleted streams and consumers again."""
         await self._declare_streams()
-        for config in self._caches:
+        for config in self._kept:
             await _upsert_stream(self.broker.connection.jetstream(), config)
         await self._declare_consumers()
 

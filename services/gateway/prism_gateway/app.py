@@ -16,9 +16,12 @@ from starlette.routing import Route
 from prism_catalog.vault import Vault
 from prism_gateway.auth import BearerAuth
 from prism_gateway.backend import Backend
+from prism_gateway.calls import CallFrame
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
 from prism_gateway.mcp.toolsets import ToolsetCheck
+from prism_gateway.rates.limiter import Limiter
+from prism_gateway.rates.strangers import Strangers
 from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
 from prism_gateway.rest import tokens as token_door
 from prism_gateway.rest import webhooks as webhook_door
@@ -47,11 +50,14 @@ def build_http(
     webhooks: Receiver,
     *,
     sign_on: SignOn,
+    limiter: Limiter,
 ) -> FastAPI:
     """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
     backend = Backend(bus, settings)
     release = version(DISTRIBUTION)
-    manager = session_manager(mcp_server(backend, release), _security(settings), settings.mcp_bytes_max)
+    manager = session_manager(
+        mcp_server(backend, limiter, release), _security(settings), settings.mcp_bytes_max
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -69,10 +75,13 @@ def build_http(
     )
     app.state.settings, app.state.bus, app.state.backend = settings, bus, backend
     app.state.vault, app.state.webhooks, app.state.tokens = vault, webhooks, tokens
+    app.state.limiter = limiter
     errors.install(app)
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
-    app.add_middleware(BearerAuth, tokens=tokens, sign_on=sign_on)
+    app.add_middleware(CallFrame)
+    strangers = Strangers(settings.unauthenticated_per_minute)
+    app.add_middleware(BearerAuth, tokens=tokens, sign_on=sign_on, strangers=strangers)
     # First: routes are tried in order, and this one gets the most requests.
     app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
     app.include_router(rest_router())

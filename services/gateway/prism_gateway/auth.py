@@ -14,6 +14,7 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.token_secrets import PREFIX
 from prism_gateway.callers import STATE_KEY, Caller
 from prism_gateway.mcp.errors import refusal
+from prism_gateway.rates.strangers import Strangers
 from prism_gateway.rest.errors import error_response
 from prism_gateway.scopes import READ, TOOLS, check_scope
 from prism_gateway.signon.door import MCP_PATH, SignOn, signed_on
@@ -30,10 +31,11 @@ CHALLENGED = (ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN)
 class BearerAuth:
     """ASGI middleware: guarded paths need a token. Its caller is stored in the request's state."""
 
-    def __init__(self, app: ASGIApp, tokens: TokenBook, sign_on: SignOn) -> None:
+    def __init__(self, app: ASGIApp, tokens: TokenBook, sign_on: SignOn, strangers: Strangers) -> None:
         self._app = app
         self._tokens = tokens
         self._sign_on = sign_on
+        self._strangers = strangers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 or 403, or forward the request."""
@@ -41,20 +43,20 @@ class BearerAuth:
             await self._app(scope, receive, send)
             return
         try:
-            caller = await self._admit(scope["path"], Headers(scope=scope))
+            caller = await self._admit(scope["path"], Headers(scope=scope), _address(scope))
         except _Refused as refused:
             await refused.response(scope["path"])(scope, receive, send)
             return
         scope.setdefault("state", {})[STATE_KEY] = caller
         await self._app(scope, receive, send)
 
-    async def _admit(self, path: str, headers: Headers) -> Caller:
+    async def _admit(self, path: str, headers: Headers, address: str) -> Caller:
         secret = _secret(headers)
         try:
             caller = await self._identify(secret)
         except PrismError as error:
             challenge = self._challenge(path, INVALID_TOKEN if secret else "")
-            raise _Refused(error.body, challenge) from error
+            raise _Refused(self._limited(error, address), challenge) from error
         tool = _called_tool(path, headers)
         if tool and self._sign_on.resource and signed_on(caller):
             try:
@@ -74,6 +76,15 @@ class BearerAuth:
         if caller is None:
             raise self._unauthenticated(problem)
         return caller
+
+    def _limited(self, error: PrismError, address: str) -> ErrorBody:
+        """Returns the error, or that its address sent too many like it."""
+        if error.code is ErrorCode.UNAUTHENTICATED:
+            try:
+                self._strangers.count(address)
+            except PrismError as too_many:
+                return too_many.body
+        return error.body
 
     def _challenge(self, path: str, problem: str, scopes: Iterable[str] = READ) -> str:
         if path.startswith(MCP_PATH) and self._sign_on.resource:
@@ -106,6 +117,11 @@ class _Refused(Exception):  # noqa: N818 - an answer, not a failure
 
 def _is_guarded(path: str) -> bool:
     return path.startswith(GUARDED_PATHS) and path not in OPEN_PATHS
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _secret(headers: Headers) -> str:

@@ -8,6 +8,7 @@ from prometheus_client import REGISTRY, CollectorRegistry
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_gateway.app import SERVICE, build_http
+from prism_gateway.rates.limiter import Limiter, LimitMetrics
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.signon.door import SignOn
 from prism_gateway.tokens import TokenBook
@@ -24,6 +25,7 @@ class GatewayApp:
     http: FastAPI
     tenants: Tenants
     tokens: TokenBook
+    limiter: Limiter
     vault: Vault
     webhooks: Receiver
 
@@ -42,15 +44,17 @@ def build(
     tenants = Tenants(plans)
     tokens = TokenBook(tenants)
     webhooks = Receiver(bus, vault, settings, WebhookMetrics(metrics))
+    limiter = Limiter(tenants, LimitMetrics(metrics))
     sign_on = SignOn(settings, tenants, plan=plans.plan_default)
-    http = build_http(settings, bus, tokens, vault, webhooks, sign_on=sign_on)
-    return GatewayApp(http, tenants, tokens, vault, webhooks)
+    http = build_http(settings, bus, tokens, vault, webhooks, sign_on=sign_on, limiter=limiter)
+    return GatewayApp(http, tenants, tokens, limiter, vault, webhooks)
 
 
 async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> None:
     """Open the records of tenants, tokens, secrets and repositories on a started bus, and store the first token."""
     await app.tenants.open(bus, replicas=settings.nats_replicas)
     await app.tokens.open(bus, replicas=settings.nats_replicas)
+    await app.limiter.open(bus, replicas=settings.nats_replicas)
     await app.vault.open(bus.js, replicas=settings.nats_replicas)
     await app.webhooks.open()
     if settings.bootstrap_token_sha256:

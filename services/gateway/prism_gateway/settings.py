@@ -71,6 +71,9 @@ class GatewaySettings(ServiceSettings):
         SecretStr(""),
         description="Webhook secret of repositories without one of their own; empty: none.",
     )
+    unauthenticated_per_minute: int = Field(
+        120, ge=1, description="Requests without a valid token that one address may send in a minute."
+    )
     questions_max: int = Field(64, ge=1, description="Questions in progress at once.")
     questions_of_tenant_shared: int = Field(
         2, ge=1, description="Questions of one tenant in progress while other tenants ask too."

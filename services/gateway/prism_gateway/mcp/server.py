@@ -4,8 +4,10 @@ The high-level server cannot combine a hand-written output schema with a custom 
 arguments, and validates every result against a model a second time.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from mcp import MCPError
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -20,15 +22,19 @@ from mcp.types import (
 )
 from starlette.requests import Request
 
+from prism_contracts.errors import PrismError
 from prism_gateway import scopes
 from prism_gateway.backend import Backend
 from prism_gateway.callers import caller_of
+from prism_gateway.calls import facts_of
 from prism_gateway.mcp.answers.receipts import corrections
-from prism_gateway.mcp.errors import error_result, to_body, unknown_tool
+from prism_gateway.mcp.errors import REFUSED, error_result, error_text, to_body, unknown_tool
 from prism_gateway.mcp.spelling import read_arguments
 from prism_gateway.mcp.structured import wants_structured
 from prism_gateway.mcp.tool import AnyTool, Call
 from prism_gateway.mcp.toolsets import TOOLS, tools_of, toolsets_of
+from prism_gateway.rates.limiter import Limiter
+from prism_gateway.rates.policies import CLASS_OF_TOOL, CallClass
 from prism_gateway.scopes import check_scope
 
 # Their values apply to calls without the matching argument.
@@ -46,7 +52,7 @@ INSTRUCTIONS = (
 Context = ServerRequestContext[Any, Request]
 
 
-def mcp_server(backend: Backend, version: str) -> Server[Any]:
+def mcp_server(backend: Backend, limiter: Limiter, version: str) -> Server[Any]:
     """Returns the server with all tools. Each request decides which of them it lists."""
     tools = {tool.name: tool for tool in TOOLS}
     definitions = {
@@ -56,6 +62,7 @@ def mcp_server(backend: Backend, version: str) -> Server[Any]:
 
     async def list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         request = _request(ctx)
+        await _count_list(limiter, request)
         known = definitions[wants_structured(request)]
         return ListToolsResult(tools=[known[tool.name] for tool in tools_of(toolsets_of(request))])
 
@@ -70,7 +77,13 @@ def mcp_server(backend: Backend, version: str) -> Server[Any]:
             return error_result(unknown_tool(params.name, list(tools)))
         repo, ref, commit = (request.headers.get(name, "") for name in SCOPE_HEADERS)
         call = Call(backend, caller_of(request), repo, ref, commit, len(tools))
-        return await _run(tool, call, params.arguments or {})
+
+        async def admit() -> None:
+            admission = await limiter.admit(call.caller, CLASS_OF_TOOL.get(tool.name, CallClass.OTHER))
+            facts_of(request).admission = admission
+            admission.check()
+
+        return await _run(tool, call, params.arguments or {}, admit)
 
     return Server(
         "prism",
@@ -106,9 +119,21 @@ def _request(ctx: Context) -> Request:
     return ctx.request
 
 
-async def _run(tool: AnyTool, call: Call, arguments: dict[str, Any]) -> CallToolResult:
+async def _count_list(limiter: Limiter, request: Request) -> None:
+    admission = await limiter.admit(caller_of(request), CallClass.OTHER)
+    facts_of(request).admission = admission
+    try:
+        admission.check()
+    except PrismError as error:
+        raise MCPError(REFUSED, error_text(error.body), error.body.model_dump(mode="json")) from error
+
+
+async def _run(
+    tool: AnyTool, call: Call, arguments: dict[str, Any], admit: Callable[[], Awaitable[None]]
+) -> CallToolResult:
     try:
         check_scope(call.caller, scopes.TOOLS.get(tool.name, frozenset()))
+        await admit()
         given = read_arguments(tool.arguments, arguments)
         answer = await tool.run(call, tool.arguments.model_validate(given.arguments))
     except Exception as error:  # noqa: BLE001 - every error is an answer

@@ -9,6 +9,9 @@ from prism_contracts.types import RepoKeyOrNone
 from prism_gateway import callers
 from prism_gateway.backend import Backend
 from prism_gateway.callers import caller_of
+from prism_gateway.calls import facts_of
+from prism_gateway.rates.limiter import Limiter
+from prism_gateway.rates.policies import CLASS_OF_ROUTE, CallClass
 from prism_gateway.scopes import OPEN_ROUTES, ROUTES, check_scope
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.tokens import TokenBook
@@ -19,10 +22,18 @@ from prism_runtime.bus import Bus
 
 
 async def check_route(request: Request) -> None:
-    """Raise FORBIDDEN unless the request's token has a scope that the route requires."""
+    """Raise FORBIDDEN unless the request's token has a scope that the route requires, RATE_LIMITED if it calls
+    too often.
+    """
     name = f"{request.method} {request.scope['route'].path}"
-    if name not in OPEN_ROUTES:
-        check_scope(caller_of(request), ROUTES.get(name, frozenset()))
+    if name in OPEN_ROUTES:
+        return
+    caller = caller_of(request)
+    check_scope(caller, ROUTES.get(name, frozenset()))
+    limiter = cast("Limiter", request.app.state.limiter)
+    admission = await limiter.admit(caller, CLASS_OF_ROUTE.get(name, CallClass.OTHER))
+    facts_of(request).admission = admission
+    admission.check()
 
 
 async def _caller(request: Request) -> callers.Caller:
