@@ -48,6 +48,7 @@ EXITS = {
     JobState.COMPLETE_WITH_ERRORS: Exit.INCOMPLETE,
     JobState.FAILED: Exit.FAILED,
     JobState.ABANDONED: Exit.FAILED,
+    JobState.CANCELLED: Exit.FAILED,
 }
 
 
@@ -254,6 +255,7 @@ def _style(state: JobState) -> str:
         JobState.COMPLETE_WITH_ERRORS: "yellow",
         JobState.FAILED: "red",
         JobState.ABANDONED: "red",
+        JobState.CANCELLED: "red",
     }.get(state, "default")
 
 

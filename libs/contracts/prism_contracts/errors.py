@@ -42,6 +42,7 @@ class ErrorCode(StrEnum):
     GRAPH_NOT_BUILT = "graph_not_built"
     JOB_NOT_FOUND = "job_not_found"
     JOB_ABANDONED = "job_abandoned"
+    JOB_CANCELLED = "job_cancelled"
     REF_NOT_FOUND = "ref_not_found"
     CLONE_REFUSED = "clone_refused"
     CLONE_FAILED = "clone_failed"
@@ -77,6 +78,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.COMPONENT_NOT_FOUND: 404,
     ErrorCode.JOB_NOT_FOUND: 404,
     ErrorCode.JOB_ABANDONED: 409,
+    ErrorCode.JOB_CANCELLED: 409,
     ErrorCode.REF_NOT_FOUND: 404,
     ErrorCode.SOURCE_NOT_FOUND: 404,
     ErrorCode.REPO_AMBIGUOUS: 409,

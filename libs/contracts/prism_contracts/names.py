@@ -10,6 +10,8 @@ MIB = 1024 * 1024
 JOBS_MAX_AGE_S = 30 * 24 * HOUR_S
 # How long GitHub can redeliver a webhook.
 DELIVERIES_MAX_AGE_S = 3 * 24 * HOUR_S
+# Longer than a message waits in a work queue: its services read the record until then.
+CANCELLED_JOBS_MAX_AGE_S = WEEK_S + 24 * HOUR_S
 LEASE_S = 120
 
 DEAD_LETTERS = "PRISM_DEAD_LETTERS"
@@ -43,6 +45,7 @@ KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_LAYERS = "prism_layers"  # <tenant>.<repo id>.<layer> -> Layer
 KV_CONDEMNED = "prism_condemned"  # <tenant>.<repo id> -> Condemned
 KV_JOBS = "prism_jobs"  # <job id> -> Job
+KV_CANCELLED_JOBS = "prism_cancelled_jobs"  # <job id> -> CancelledJob
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_TENANTS = "prism_tenants"  # <tenant> -> Tenant
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets

@@ -246,18 +246,25 @@ class History(Message):
 
 
 class JobState(StrEnum):
-    """The state of a job. The last four are final."""
+    """The state of a job. The last five are final."""
 
     CLONING = "cloning"
     INDEXING = "indexing"
     COMPLETE = "complete"
     COMPLETE_WITH_ERRORS = "complete_with_errors"
     FAILED = "failed"
-    ABANDONED = "abandoned"
+    ABANDONED = "abandoned"  # it made no progress, or its layer was deleted
+    CANCELLED = "cancelled"
 
 
 FINAL_STATES = frozenset(
-    {JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS, JobState.FAILED, JobState.ABANDONED}
+    {
+        JobState.COMPLETE,
+        JobState.COMPLETE_WITH_ERRORS,
+        JobState.FAILED,
+        JobState.ABANDONED,
+        JobState.CANCELLED,
+    }
 )
 
 
@@ -322,6 +329,14 @@ class Job(Message):
     planned_at: datetime | None = None  # the changes are known
     updated_at: datetime
     finished_at: datetime | None = None
+
+
+class CancelledJob(Message):
+    """A job that was cancelled: every service skips its files. Key in the bucket: the id of the job."""
+
+    tenant: str
+    job: str
+    at: datetime
 
 
 class Token(Message):

@@ -200,9 +200,14 @@ class Bus:
         await self.broker.connection.flush()
         self._upkeeping = asyncio.create_task(self._upkeep.run())
 
-    async def follow(self, bucket: str, record_type: type[Record]) -> WatchedRecords[Record]:
-        """Returns a copy of a bucket's records that follows its changes. It is complete when this returns."""
-        kv = await open_bucket(self.js, bucket, replicas=self._settings.nats_replicas)
+    async def follow(
+        self, bucket: str, record_type: type[Record], *, ttl_s: float = 0
+    ) -> WatchedRecords[Record]:
+        """Returns a copy of a bucket's records that follows its changes. It is complete when this returns.
+
+        If the bucket does not exist, it is created, with entries that expire after `ttl_s`; 0: never.
+        """
+        kv = await open_bucket(self.js, bucket, ttl_s=ttl_s, replicas=self._settings.nats_replicas)
         watched = WatchedRecords(kv, record_type, lambda: int(self.broker.connection.stats["reconnects"]))
         self._followed.append(watched)
         await watched.ready()

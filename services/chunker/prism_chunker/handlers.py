@@ -1,5 +1,6 @@
 """Changed files become chunks, symbols and references; messages pass through as bytes."""
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_chunker.adapters.parser import Parser
 from prism_contracts import topics
 from prism_contracts.base import Lane
@@ -10,12 +11,15 @@ from prism_runtime.bus import Bus
 class ChunkerHandlers:
     """Consumes `FileChanged`, publishes `FileChunked`."""
 
-    def __init__(self, bus: Bus, parser: Parser) -> None:
+    def __init__(self, bus: Bus, parser: Parser, cancelled: CancelledJobs) -> None:
         self._bus = bus
         self._parser = parser
+        self._cancelled = cancelled
 
     async def on_changed(self, lane: Lane, body: bytes) -> None:
-        """Send the file to the parser, and publish its answer."""
+        """Send the file to the parser, and publish its answer, unless its job was cancelled."""
         event = FileEvent.model_validate_json(body)
+        if event.job in self._cancelled:
+            return
         chunked = await self._parser.chunk(lane, body)
         await self._bus.publish_bytes(topics.FILE_CHUNKED, lane, chunked, event.message_id_of(FileChunked))

@@ -3,6 +3,7 @@
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_chunker.adapters.parser import Parser
 from prism_chunker.core import CHUNKER_VERSION
 from prism_chunker.handlers import ChunkerHandlers
@@ -30,7 +31,8 @@ async def build(bus: Bus, settings: ChunkerSettings) -> ChunkerApp:
     """Assemble the chunker on a connected bus. It handles no messages until `register` and `Bus.start`."""
     model_versions = await open_bucket(bus.js, names.KV_MODEL_VERSIONS, replicas=settings.nats_replicas)
     parser = Parser()
-    return ChunkerApp(parser, ChunkerHandlers(bus, parser), Records(model_versions, ModelVersion))
+    files = ChunkerHandlers(bus, parser, await CancelledJobs.open(bus))
+    return ChunkerApp(parser, files, Records(model_versions, ModelVersion))
 
 
 def register(bus: Bus, app: ChunkerApp, *, workers: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_contracts import topics
 from prism_contracts.base import Lane
 from prism_contracts.events import FileEmbedded, Vectors
@@ -19,9 +20,10 @@ CHUNKS_PER_BATCH = 64
 class FastHandlers:
     """Consumes `FileChunked`, publishes `FileEmbedded`."""
 
-    def __init__(self, bus: Bus, model: StaticModel) -> None:
+    def __init__(self, bus: Bus, model: StaticModel, cancelled: CancelledJobs) -> None:
         self._bus = bus
         self._model = model
+        self._cancelled = cancelled
         self._batchers: dict[Lane, Batcher[ChunkTexts, Vectors]] = {
             lane: Batcher(
                 self._embed,
@@ -33,8 +35,10 @@ class FastHandlers:
         }
 
     async def on_chunked(self, lane: Lane, body: bytes) -> None:
-        """Embed a file's chunks."""
+        """Embed a file's chunks, unless its job was cancelled."""
         event = ChunkTexts.model_validate_json(body)
+        if event.job in self._cancelled:
+            return
         vectors = await self._batchers[lane].submit(event)
         embedded = embedded_body(event, body, vectors)
         await self._bus.publish_bytes(topics.FILE_EMBEDDED, lane, embedded, event.message_id_of(FileEmbedded))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
@@ -44,7 +45,9 @@ async def build(bus: Bus, settings: EmbedderSettings, model: "StaticModel | Deep
     bucket = await open_bucket(bus.js, names.KV_MODEL_VERSIONS, replicas=settings.nats_replicas)
     model_versions = Records(bucket, ModelVersion)
     if isinstance(model, StaticModel):
-        return EmbedderApp(version, model_versions, fast=FastHandlers(bus, model))
+        return EmbedderApp(
+            version, model_versions, fast=FastHandlers(bus, model, await CancelledJobs.open(bus))
+        )
     return EmbedderApp(version, model_versions, deep=await _deep_handlers(bus, settings, model))
 
 

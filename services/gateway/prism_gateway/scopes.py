@@ -42,6 +42,7 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "GET /repos/{name:path}/files": READ,
     "GET /jobs": READ,
     "GET /jobs/{job}": ANY,
+    "DELETE /jobs/{job}": WRITE,
     "GET /status": READ,
     "POST /ingest/snapshots": WRITE,
     "POST /ingest/snapshots/{job}/packs": WRITE,
@@ -89,6 +90,7 @@ TOOLS: Mapping[str, frozenset[TokenScope]] = {
     "delete_branch_index": WRITE,
     "open_overlay": WRITE,
     "close_overlay": WRITE,
+    "cancel_job": WRITE,
     "index_status": ANY,  # a job by its id; without an id the tool needs `read`
     "index_coverage": READ,
 }

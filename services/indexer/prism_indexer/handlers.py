@@ -5,6 +5,7 @@ from collections.abc import Container, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
@@ -57,8 +58,10 @@ class IndexerHandlers:
         writer: Writer,
         model_versions: WatchedRecords[ModelVersion],
         repositories: WatchedRecords[Repository],
+        cancelled: CancelledJobs,
     ) -> None:
         self._bus = bus
+        self._cancelled = cancelled
         self._writer = writer
         self._model_versions = model_versions
         self._repositories = repositories
@@ -122,7 +125,7 @@ class IndexerHandlers:
         """Write a batch by tenants; if it has two versions of one file, the second waits for the first."""
         # Checked as late as possible: a message may have waited for long.
         results: dict[int, bool | Exception] = {
-            position: False for position, work in enumerate(batch) if self._is_outlived(work.event)
+            position: False for position, work in enumerate(batch) if self._is_refused(work.event)
         }
         for round_of_work in _rounds(batch, leaving_out=results.keys()):
             tenant = batch[round_of_work[0]].event.tenant
@@ -137,6 +140,9 @@ class IndexerHandlers:
             else:
                 results.update(zip(round_of_work, newest, strict=True))
         return [results[position] for position in range(len(batch))]
+
+    def _is_refused(self, event: FileEvent) -> bool:
+        return event.job in self._cancelled or self._is_outlived(event)
 
     def _is_outlived(self, event: FileEvent) -> bool:
         """Whether a newer import of the base has begun.
@@ -156,6 +162,8 @@ class IndexerHandlers:
         return model
 
     async def _settle(self, event: FileEvent, outcome: Outcome, **facts: object) -> None:
+        if outcome is Outcome.SUPERSEDED and event.job in self._cancelled:
+            return  # nothing was written, and no one counts
         file = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome, **facts)
         await self._settled[event.lane].submit(Settled(event, file))
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names, topics
 from prism_contracts.records import Layer, ModelVersion, Repository
@@ -48,7 +49,8 @@ async def build(bus: Bus, settings: IndexerSettings, store: StoreClient) -> Inde
             layers=Records(layers, Layer),
             layer_files=await LayerFilesStore.open(bus.js, settings.nats_replicas),
         )
-    return IndexerApp(IndexerHandlers(bus, writer, model_versions, repositories), deep)
+    cancelled = await CancelledJobs.open(bus)
+    return IndexerApp(IndexerHandlers(bus, writer, model_versions, repositories, cancelled), deep)
 
 
 def register(bus: Bus, app: IndexerApp, *, workers: int) -> None:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from prometheus_client import REGISTRY, CollectorRegistry
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_catalog.histories import HistoryStore
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
-from prism_contracts.records import Layer
+from prism_contracts.records import CancelledJob, Layer
 from prism_contracts.rpc.imports import (
     ADMIT_UPLOAD,
+    CANCEL_JOB,
     CLONE,
     COMMIT_FILE,
     COMMIT_FILES,
@@ -44,6 +46,7 @@ from prism_ingest.handlers.rebase import RebaseHandlers
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.operations.branch_layers import BranchLayers
+from prism_ingest.operations.cancelling import Cancelling
 from prism_ingest.operations.commit_reader import CommitReader
 from prism_ingest.operations.edits import Edits
 from prism_ingest.operations.fetch_jobs import FetchJobs
@@ -64,6 +67,7 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.objects import reclaim_regularly
 from prism_runtime.process import run
+from prism_runtime.records import Records, open_bucket
 from prism_runtime.service import Service
 from prism_runtime.tasks import cancelled
 
@@ -115,6 +119,9 @@ async def build(
     variants = await Variants.open(bus, replicas)
     scip_store = await ScipStore.open(bus, replicas)
     tracker = JobTracker(bus, ledger, plans, variants.lists, PushMetrics(metrics))
+    cancelled_jobs = await CancelledJobs.open(bus)
+    cancellations = Records(await open_bucket(bus.js, names.KV_CANCELLED_JOBS), CancelledJob)
+    cancelling = Cancelling(ledger, cancellations, tracker)
     registry = LayerRegistry(ledger, await bus.follow(names.KV_LAYERS, Layer), tracker, settings)
     planner = Planner(
         bus,
@@ -123,12 +130,20 @@ async def build(
         variants=variants,
         histories=histories,
         tracker=tracker,
+        cancelled=cancelled_jobs,
         settings=settings,
     )
     fetch_jobs = FetchJobs(bus, ledger, mirrors, settings)
     pushes = Pushes(ledger, mirrors, layers=registry, fetch_jobs=fetch_jobs, settings=settings)
     fetcher = Fetcher(
-        bus, ledger, mirrors, planner=planner, layers=registry, tracker=tracker, settings=settings
+        bus,
+        ledger,
+        mirrors,
+        planner=planner,
+        layers=registry,
+        tracker=tracker,
+        cancelled=cancelled_jobs,
+        settings=settings,
     )
     rebaser = Rebaser(
         bus,
@@ -138,9 +153,10 @@ async def build(
         layers=registry,
         planner=planner,
         fetch_jobs=fetch_jobs,
+        cancelled=cancelled_jobs,
         settings=settings,
     )
-    recovery = Recovery(ledger, fetch_jobs, tracker, settings)
+    recovery = Recovery(ledger, fetch_jobs, tracker, cancelling, settings)
     poller = Poller(
         bus,
         ledger,
@@ -160,7 +176,9 @@ async def build(
         metrics=LayerMetrics(metrics),
         pause_s=settings.sweep_pause_s,
     )
-    uploads = Uploads(bus, ledger, plans, planner=planner, layers=registry, settings=settings)
+    uploads = Uploads(
+        bus, ledger, plans, planner=planner, layers=registry, cancelled=cancelled_jobs, settings=settings
+    )
     scip_imports = ScipImports(bus, ledger, scip_store, ScipMetrics(metrics), settings)
     return IngestApp(
         ledger=ledger,
@@ -177,7 +195,7 @@ async def build(
         snapshots=SnapshotHandlers(uploads),
         clones=CloneHandlers(fetch_jobs, pushes, fetcher),
         edits=EditHandlers(Edits(bus, ledger, planner, settings)),
-        jobs=JobHandlers(tracker, JobStatus(ledger)),
+        jobs=JobHandlers(tracker, JobStatus(ledger), cancelling),
         layers=LayerHandlers(BranchLayers(ledger, mirrors, fetch_jobs, registry)),
         overlays=OverlayHandlers(Overlays(bus, ledger, registry, planner, settings)),
         rebases=RebaseHandlers(rebaser),
@@ -200,6 +218,7 @@ def register(bus: Bus, app: IngestApp, *, workers: int) -> None:
     bus.serve(EDIT, app.edits.edit)
     bus.serve(JOB, app.jobs.job)
     bus.serve(JOBS, app.jobs.jobs)
+    bus.serve(CANCEL_JOB, app.jobs.cancel)
     bus.serve(CREATE_LAYER, app.layers.create)
     bus.serve(DELETE_LAYER, app.layers.delete)
     bus.serve(OPEN_OVERLAY, app.overlays.open)

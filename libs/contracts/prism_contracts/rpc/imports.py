@@ -205,6 +205,13 @@ class JobReply(Message):
     job: Job
 
 
+class CancelJobRequest(Message):
+    """Ends a running job. What the index serves stays as it is."""
+
+    tenant: TenantId
+    job: JobId
+
+
 class JobsRequest(Message):
     """Lists the newest jobs of a tenant."""
 
@@ -237,4 +244,5 @@ EDIT = Rpc("ingest.edit", EditRequest, JobReply, deadline_s=60, timeout=Timeout.
 COMMIT_FILE = Rpc("ingest.commit_file", CommitFileRequest, CommitFileReply, deadline_s=10)
 COMMIT_FILES = Rpc("ingest.commit_files", CommitFilesRequest, CommitFilesReply, deadline_s=10)
 JOB = Rpc("ingest.job", JobRequest, JobReply, deadline_s=10)
+CANCEL_JOB = Rpc("ingest.cancel_job", CancelJobRequest, JobReply, deadline_s=10)
 JOBS = Rpc("ingest.jobs", JobsRequest, JobsReply, deadline_s=10)

@@ -5,7 +5,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse, Response
 
-from prism_contracts.rpc.imports import JOB, JOBS, JobReply, JobRequest, JobsRequest
+from prism_contracts.rpc.imports import (
+    CANCEL_JOB,
+    JOB,
+    JOBS,
+    CancelJobRequest,
+    JobReply,
+    JobRequest,
+    JobsRequest,
+)
 from prism_contracts.types import JobId
 from prism_gateway.rest import replies
 from prism_gateway.rest.dependencies import Caller, Connection, Services, Settings
@@ -31,6 +39,16 @@ async def jobs(
 async def job(job: JobId, caller: Caller, backend: Services) -> Response:
     """Return one job."""
     return reply(await backend.ask(JOB, JobRequest(tenant=caller.tenant, job=job)), exclude=replies.JOB)
+
+
+@router.delete("/jobs/{job}", response_model=JobReply)
+async def cancel_job(job: JobId, caller: Caller, backend: Services) -> Response:
+    """Cancel a job: its queued files are skipped, and the index keeps what it serves.
+
+    A job that has ended is returned unchanged.
+    """
+    request = CancelJobRequest(tenant=caller.tenant, job=job)
+    return reply(await backend.ask(CANCEL_JOB, request), exclude=replies.JOB)
 
 
 @router.get("/status", response_model=dict[str, Any])

@@ -7,8 +7,9 @@ from pydantic import ValidationError
 from prism_contracts import topics
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.events import FileEvent, FilesSettled, JobLetter
-from prism_contracts.rpc.imports import JobReply, JobRequest, JobsReply, JobsRequest
+from prism_contracts.rpc.imports import CancelJobRequest, JobReply, JobRequest, JobsReply, JobsRequest
 from prism_ingest.core import without_bits
+from prism_ingest.operations.cancelling import Cancelling
 from prism_ingest.operations.job_status import JobStatus
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_runtime.bus import DeadLetter
@@ -17,11 +18,12 @@ log = logging.getLogger(__name__)
 
 
 class JobHandlers:
-    """Answers `job` and `jobs`, and receives what happens to the files of jobs."""
+    """Answers `job`, `jobs` and `cancel_job`, and receives what happens to the files of jobs."""
 
-    def __init__(self, tracker: JobTracker, status: JobStatus) -> None:
+    def __init__(self, tracker: JobTracker, status: JobStatus, cancelling: Cancelling) -> None:
         self._tracker = tracker
         self._status = status
+        self._cancelling = cancelling
 
     async def on_settled(self, event: FilesSettled) -> None:
         """Files of a job have settled."""
@@ -42,6 +44,11 @@ class JobHandlers:
     async def job(self, request: JobRequest) -> JobReply:
         """Return one job of the tenant, or the newest of a repository. Raises JOB_NOT_FOUND."""
         return JobReply(job=without_bits(await self._status.find(request.tenant, request.job, request.repo)))
+
+    async def cancel(self, request: CancelJobRequest) -> JobReply:
+        """Cancel a job of the tenant. A job that has ended does not change. Raises JOB_NOT_FOUND."""
+        job = await self._cancelling.cancel(request.tenant, request.job, "It was cancelled.")
+        return JobReply(job=without_bits(job))
 
     async def jobs(self, request: JobsRequest) -> JobsReply:
         """Return the newest jobs, and all repositories of the tenant with their layers."""

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import CloneRequested
@@ -60,6 +61,7 @@ class Fetcher:
         planner: Planner,
         layers: LayerRegistry,
         tracker: JobTracker,
+        cancelled: CancelledJobs,
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -68,6 +70,7 @@ class Fetcher:
         self._planner = planner
         self._layers = layers
         self._tracker = tracker
+        self._cancelled = cancelled
         self._limits = settings.limits
         self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
         self._running: Counter[tuple[str, Lane]] = (
@@ -190,7 +193,8 @@ class Fetcher:
         try:
             # Jobs take turns to publish, so that a large one does not block the others.
             async with self._publishers[opened.job.lane].held(job.tenant, job.repo):
-                await publish_file_events(self._bus, snapshot_events(opened, snapshot, self._limits))
+                events = snapshot_events(opened, snapshot, self._limits)
+                await publish_file_events(self._bus, events, self._cancelled)
         except PrismError as error:
             if error.code in DAMAGE:
                 await self._mirrors.forget(mirrored)  # the command is delivered again

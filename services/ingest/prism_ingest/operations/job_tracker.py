@@ -31,7 +31,7 @@ from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
 
 SETTLED_PER_BATCH = 16
-GIVEN_UP = frozenset({JobState.FAILED, JobState.ABANDONED})
+GIVEN_UP = frozenset({JobState.FAILED, JobState.ABANDONED, JobState.CANCELLED})
 ENDED_WELL = frozenset({JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS})
 
 

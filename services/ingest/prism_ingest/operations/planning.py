@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_catalog.histories import HistoryStore
 from prism_contracts.base import BASE_LAYER, text_version, variant_layer
 from prism_contracts.code import SkipReason
@@ -92,6 +93,7 @@ class Planner:
         variants: Variants,
         histories: HistoryStore,
         tracker: JobTracker,
+        cancelled: CancelledJobs,
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -100,6 +102,7 @@ class Planner:
         self._variants = variants
         self._histories = histories
         self._tracker = tracker
+        self._cancelled = cancelled
         self._settings = settings
 
     async def basis(self) -> str:
@@ -133,7 +136,7 @@ class Planner:
         if is_final(planned.job):
             await self._tracker.end(planned.job)
         else:
-            await publish_file_events(self._bus, _content_free_events(planned))
+            await publish_file_events(self._bus, _content_free_events(planned), self._cancelled)
         return planned
 
     async def open_variants(
@@ -147,7 +150,7 @@ class Planner:
         version = layer_version(0, _now())
         planned = _planned(job.model_copy(update={"version": version}), files, plan, await self.basis())
         opened = await self._keep_plan(planned, _todo(files, plan, {}))
-        await publish_file_events(self._bus, _content_free_events(opened))
+        await publish_file_events(self._bus, _content_free_events(opened), self._cancelled)
         return opened
 
     async def _keep_history(self, job: Job, history: History | None) -> None:

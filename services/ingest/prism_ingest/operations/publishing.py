@@ -1,7 +1,8 @@
 """Publishes many file events, with at most `IN_FLIGHT_MAX` unconfirmed ones."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from itertools import takewhile
 
 from prism_contracts.events import FileEvent
 from prism_runtime.bus import Bus
@@ -9,10 +10,15 @@ from prism_runtime.bus import Bus
 IN_FLIGHT_MAX = 64
 
 
-async def publish_file_events(bus: Bus, events: Iterable[FileEvent]) -> None:
-    """Publish each event on its lane. Returns when all are stored. Reads the iterable as it publishes."""
+async def publish_file_events(
+    bus: Bus, events: Iterable[FileEvent], cancelled: Container[str] = frozenset()
+) -> None:
+    """Publish each event on its lane. Returns when all are stored. Reads the iterable as it publishes.
+
+    Stops at the first event of a job in `cancelled`, which may grow meanwhile.
+    """
     window: set[asyncio.Task[None]] = set()
-    for event in events:
+    for event in takewhile(lambda one: one.job not in cancelled, events):
         if len(window) >= IN_FLIGHT_MAX:
             done, window = await asyncio.wait(window, return_when=asyncio.FIRST_COMPLETED)
             for task in done:

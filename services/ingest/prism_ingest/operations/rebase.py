@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_contracts.base import BASE_LAYER, Lane, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import (
@@ -98,6 +99,7 @@ class Rebaser:
         layers: LayerRegistry,
         planner: Planner,
         fetch_jobs: FetchJobs,
+        cancelled: CancelledJobs,
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -107,6 +109,7 @@ class Rebaser:
         self._layers = layers
         self._planner = planner
         self._fetch_jobs = fetch_jobs
+        self._cancelled = cancelled
         self._job_idle_s = settings.job_idle_s
         self._limits = settings.limits
         self._backoff = RoundBackoff()
@@ -253,7 +256,8 @@ class Rebaser:
             now=datetime.now(UTC),
         )
         opened = await self._planner.open_variants(job, files, missing)
-        await publish_file_events(self._bus, snapshot_events(opened, move.back.snapshot, self._limits))
+        events = snapshot_events(opened, move.back.snapshot, self._limits)
+        await publish_file_events(self._bus, events, self._cancelled)
         return opened.job
 
     async def _relist(self, repository: Repository, layers: Sequence[Layer]) -> None:

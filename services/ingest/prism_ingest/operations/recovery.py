@@ -15,6 +15,7 @@ from prism_contracts.records import Job, JobState, Layer, Repository, repository
 from prism_ingest.adapters.ledger import CLONING_PATIENCE, Ledger
 from prism_ingest.core import is_final, is_planned
 from prism_ingest.core.layers import REBASE, REBASE_KEPT_MS
+from prism_ingest.operations.cancelling import Cancelling
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.settings import IngestSettings
@@ -26,15 +27,22 @@ class Recovery:
     """Checks all jobs, at every start and in each round of the sweep."""
 
     def __init__(
-        self, ledger: Ledger, fetch_jobs: FetchJobs, tracker: JobTracker, settings: IngestSettings
+        self,
+        ledger: Ledger,
+        fetch_jobs: FetchJobs,
+        tracker: JobTracker,
+        cancelling: Cancelling,
+        settings: IngestSettings,
     ) -> None:
         self._ledger = ledger
+        self._cancelling = cancelling
         self._fetch_jobs = fetch_jobs
         self._tracker = tracker
         self._idle = timedelta(seconds=settings.job_idle_s)
 
     async def start(self) -> None:
         """Publish the commands of jobs that have not fetched, and finish jobs that have ended."""
+        await self._cancelling.finish()
         repositories, layers, jobs = await self._all()
         for job in _active(jobs, repositories.values(), layers):
             repository = repositories.get(repository_key(job.tenant, job.repo))
@@ -45,6 +53,7 @@ class Recovery:
 
     async def round(self, now: datetime) -> None:
         """Finish jobs that have ended, and abandon those that nothing else will end."""
+        await self._cancelling.finish()
         repositories, layers, jobs = await self._all()
         active = {job.job: job for job in _active(jobs, repositories.values(), layers)}
         waiting = {one.active_job for one in (*repositories.values(), *layers) if one.is_pushed}

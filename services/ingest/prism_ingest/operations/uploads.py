@@ -6,6 +6,7 @@ In: file lists and packs. Out: a plan, and one event per file.
 import logging
 from datetime import UTC, datetime
 
+from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FileEvent, FilesUploaded
@@ -44,6 +45,7 @@ class Uploads:
         *,
         planner: Planner,
         layers: LayerRegistry,
+        cancelled: CancelledJobs,
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -51,6 +53,7 @@ class Uploads:
         self._plans = plans
         self._planner = planner
         self._layers = layers
+        self._cancelled = cancelled
         self._limits = settings.limits
         self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
 
@@ -127,6 +130,7 @@ class Uploads:
         await publish_file_events(
             self._bus,
             (self._uploaded_event(job, ordinal, files[ordinal], data) for ordinal, data in contents),
+            self._cancelled,
         )
 
     def _uploaded_event(self, job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileEvent:

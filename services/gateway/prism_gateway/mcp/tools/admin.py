@@ -9,10 +9,12 @@ from prism_contracts import types
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.files import COVERAGE, LIST_LIMIT_MAX
 from prism_contracts.rpc.imports import (
+    CANCEL_JOB,
     CLONE,
     EDIT_FILES_MAX,
     JOB,
     JOBS,
+    CancelJobRequest,
     CloneRequest,
     FileEdit,
     JobRequest,
@@ -92,6 +94,10 @@ class IndexStatus(ScopedArguments):
         return self
 
 
+class CancelJob(Arguments):
+    job: types.JobId
+
+
 class IndexCoverage(BudgetedArguments):
     limit: Annotated[int, Field(ge=1, le=LIST_LIMIT_MAX)] = PROBLEMS_DEFAULT
 
@@ -161,6 +167,11 @@ async def index_status(call: Call, arguments: IndexStatus) -> Answer:
     if repo:
         return indexing.job((await call.backend.ask(JOB, JobRequest(tenant=tenant, repo=repo))).job)
     return indexing.jobs((await call.backend.ask(JOBS, JobsRequest(tenant=tenant, limit=JOBS_SHOWN))).jobs)
+
+
+async def cancel_job(call: Call, arguments: CancelJob) -> Answer:
+    request = CancelJobRequest(tenant=call.caller.tenant, job=arguments.job)
+    return indexing.job((await call.backend.ask(CANCEL_JOB, request)).job)
 
 
 async def index_coverage(call: Call, arguments: IndexCoverage) -> Answer:
@@ -257,6 +268,15 @@ TOOLS: tuple[AnyTool, ...] = (
         IndexStatus,
         record(job=JOB_SCHEMA, jobs=array(JOB_SCHEMA)),
         index_status,
+    ),
+    Tool(
+        "cancel_job",
+        Toolset.ADMIN,
+        "End a running job; the index keeps what it serves.",
+        CancelJob,
+        record(job=JOB_SCHEMA),
+        cancel_job,
+        effect=Effect.FORGETS,
     ),
     Tool(
         "index_coverage",
