@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from prism_cli.commands import accounts, agents, asking, indexing, stack
+from prism_cli.commands import accounts, agents, asking, indexing, managing, stack
 from prism_cli.exits import EXIT_CODES_HELP, CommandError
 
 # By panel of `prism --help`.
@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 # Commands with commands of their own, such as `prism GROUP list`: a `typer.Typer` with a name and a help text.
 GROUPS: dict[str, tuple[typer.Typer, ...]] = {
-    "Manage": (accounts.tokens,),
+    "Manage": (managing.jobs, accounts.tokens),
 }
 
 DISTRIBUTION = "prism-code-intelligence"

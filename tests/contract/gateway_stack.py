@@ -78,6 +78,7 @@ from prism_contracts.rpc.guidance import (
 )
 from prism_contracts.rpc.imports import (
     ADMIT_UPLOAD,
+    CANCEL_JOB,
     CLONE,
     JOB,
     JOBS,
@@ -85,6 +86,7 @@ from prism_contracts.rpc.imports import (
     STORE_SCIP,
     AdmitUploadReply,
     AdmitUploadRequest,
+    CancelJobRequest,
     CloneRequest,
     JobReply,
     JobRequest,
@@ -502,7 +504,7 @@ class FakeServices:
             raise PrismError(ErrorCode.JOB_NOT_FOUND, f"There is no job {request.job}.")
         return AdmitUploadReply(is_open=request.job == "job-1", bytes_max=100)
 
-    async def job(self, request: JobRequest) -> JobReply:
+    async def job(self, request: JobRequest | CancelJobRequest) -> JobReply:
         self.asked.append(request)
         if request.job not in ("", A_JOB.job):
             raise PrismError(ErrorCode.JOB_NOT_FOUND, "No such job.", "List the jobs.")
@@ -683,6 +685,7 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (CLOSE_OVERLAY, fake.layer),
         (ADMIT_UPLOAD, fake.admit_upload),
         (JOB, fake.job),
+        (CANCEL_JOB, fake.job),
         (JOBS, fake.jobs),
         (STORE_SCIP, fake.store_scip),
         (OPEN_SNAPSHOT, fake.open_snapshot),

@@ -17,11 +17,11 @@ GRAPH = [
     "get_function_body", "get_dependencies", "get_module_map", "get_architecture",
 ]  # fmt: skip
 DOCS = ["search_docs", "get_repo_context", "get_codebase_conventions"]
-FORGETS = {"delete_branch_index", "close_overlay"}
+FORGETS = {"delete_branch_index", "close_overlay", "cancel_job"}
 WRITES = {"index_repository", "create_branch_index", "open_overlay", *FORGETS}
 ADMIN = [
     *("ping", "whoami", "list_repos", "index_repository", "create_branch_index", "delete_branch_index"),
-    *("open_overlay", "close_overlay", "index_status", "index_coverage"),
+    *("open_overlay", "close_overlay", "index_status", "cancel_job", "index_coverage"),
 ]
 CODE_CHARS_MAX = 7_200  # 1,800 tokens
 ALL_CHARS_MAX = 14_000  # 3,500 tokens
@@ -92,6 +92,7 @@ CALLS = [
     ("index_status", {"job": "job-1"}),
     ("index_status", {"repo": "acme/app"}),
     ("index_status", {}),
+    ("cancel_job", {"job": "job-1"}),
     ("index_coverage", {"repo": "acme/app"}),
 ]
 
@@ -511,6 +512,7 @@ async def test_an_unknown_tool_error_lists_the_known_ones(stack, mode) -> None:
         ("read_file", {"file_path": "src/none.py"}, "file_not_found"),
         ("get_function_body", {"symbol": "mian"}, "symbol_not_found"),
         ("index_status", {"job": "none"}, "job_not_found"),
+        ("cancel_job", {"job": "none"}, "job_not_found"),
         ("index_repository", {"url": "file:///etc"}, "clone_refused"),
     ],
 )
