@@ -30,14 +30,12 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         indexing.secrets,
     ),
     "Ask": (asking.search,),
-    "Connect": (agents.connect,),
+    "Connect": (agents.connect, agents.mcp),
 }
 # Commands with commands of their own, such as `prism GROUP list`: a `typer.Typer` with a name and a help text.
 GROUPS: dict[str, tuple[typer.Typer, ...]] = {
     "Manage": (managing.jobs, accounts.tokens),
 }
-
-DISTRIBUTION = "prism-code-intelligence"
 
 app = typer.Typer(
     name="prism",
@@ -60,9 +58,9 @@ for _panel, _groups in GROUPS.items():
 
 def _show_version(value: bool) -> None:
     if value:
-        from importlib.metadata import version
+        from prism_runtime.version import release
 
-        typer.echo(f"prism {version(DISTRIBUTION)}")
+        typer.echo(f"prism {release()}")
         raise typer.Exit
 
 

@@ -9,6 +9,9 @@ import typer
 
 from prism_cli.exits import CommandError, Exit
 
+PORT = 8780
+PORT_MAX = 65_535
+
 DataDirOption = Annotated[
     str | None,
     typer.Option(

@@ -5,11 +5,8 @@ from typing import Annotated
 
 import typer
 
-from prism_cli.commands.shared import DataDirOption, JsonOption, told_errors
+from prism_cli.commands.shared import PORT, PORT_MAX, DataDirOption, JsonOption, told_errors
 from prism_cli.exits import Exit
-
-PORT = 8780
-PORT_MAX = 65_535
 
 
 def up(

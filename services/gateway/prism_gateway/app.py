@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,11 +33,11 @@ from prism_gateway.tokens import TokenBook
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
 from prism_runtime.health import Check, cached, health_routes
+from prism_runtime.version import release
 
 SERVICE = "gateway"
 SEARCH = "search"
 SEARCH_CHECKED_EVERY_S = 2.0
-DISTRIBUTION = "prism-code-intelligence"
 SCHEMA_REF = "#/components/schemas/{model}"
 
 
@@ -54,9 +53,8 @@ def build_http(
 ) -> FastAPI:
     """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
     backend = Backend(bus, settings)
-    release = version(DISTRIBUTION)
     manager = session_manager(
-        mcp_server(backend, limiter, release), _security(settings), settings.mcp_bytes_max
+        mcp_server(backend, limiter, release()), _security(settings), settings.mcp_bytes_max
     )
 
     @asynccontextmanager
@@ -67,7 +65,7 @@ def build_http(
 
     app = FastAPI(
         title="Prism",
-        version=release,
+        version=release(),
         summary="The REST side of Prism. Agents use MCP at `/mcp`.",
         lifespan=lifespan,
         redoc_url=None,

@@ -12,7 +12,7 @@ from prism_cli.exits import CommandError, Exit
 from prism_cli.main import app
 from prism_contracts.errors import ErrorCode, PrismError
 
-COMMANDS = ("up", "down", "index", "secrets", "search", "status", "doctor", "connect", "demo")
+COMMANDS = ("up", "down", "index", "secrets", "search", "status", "doctor", "connect", "mcp", "demo")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
