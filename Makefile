@@ -69,6 +69,7 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in -o requirements/build.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peers.in -o requirements/peers.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/graph.in -o requirements/graph.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --constraint requirements/base.txt --constraint requirements/dev.txt requirements/deep.in -o requirements/deep.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/torch-overrides.txt --constraint requirements/base.txt $(addprefix --no-emit-package ,$(TORCH_UNLOCKED)) requirements/torch.in -o requirements/torch.txt
 
@@ -76,6 +77,15 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 $(VENV)/.peers: $(VENV)/.run requirements/peers.txt
 	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/peers
 	$(UV) pip install -q --python $(VENV)/peers/bin/python --require-hashes -r requirements/peers.txt
+	@touch $@
+
+# Makes requests from the OpenAPI document, in its own environment: it depends on a web framework.
+.PHONY: setup-fuzz
+setup-fuzz: $(VENV)/.fuzz ## Install Schemathesis, which the tests of generated requests run
+
+$(VENV)/.fuzz: $(VENV)/.run requirements/fuzz.txt
+	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/fuzz
+	$(UV) pip install -q --python $(VENV)/fuzz/bin/python --require-hashes -r requirements/fuzz.txt
 	@touch $@
 
 # Resolvers of languages (ground truth of edges): jedi, the TypeScript compiler on Node.js, Go's type checker.
@@ -99,8 +109,13 @@ check: setup-dev ## Lint, format, types, imports
 	$(BIN)/lint-imports
 
 .PHONY: test
-test: setup-dev ## Unit, contract and system tests, in WORKERS processes
-	$(BIN)/pytest -m "not models and not attack" -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/system tests/contract tests/unit
+test: setup-dev $(VENV)/.fuzz ## Unit, contract and system tests, and 3,000 generated calls, in WORKERS processes
+	$(BIN)/pytest -m "not models and not attack" -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/system tests/fuzz tests/contract tests/unit
+
+.PHONY: fuzz
+fuzz: N = 100000
+fuzz: setup-dev $(VENV)/.fuzz ## Make N generated calls of a hostile tenant: no 500, nothing of another tenant, no call over 10 s, flat memory
+	FUZZ_CALLS=$(N) $(BIN)/pytest -v tests/fuzz
 
 .PHONY: attack
 attack: setup-dev ## Attack a stack (hostile arguments, evil git servers, hung processes, lost data, a full disk) and print the results

@@ -14,10 +14,10 @@ from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.retrieval.member_text import MemberText
 from prism_search.core.retrieval.members import (
     BEFORE_LINES_MAX,
+    BUDGETS,
+    BUDGETS_IF_UNSURE,
     CALLEE_LINES_MAX,
     FILE_LINES_MAX,
-    ROOMS,
-    ROOMS_IF_UNSURE,
     Callee,
     Member,
     callees_of,
@@ -177,7 +177,7 @@ def test_long_function_shows_its_best_lines() -> None:
     file = candidate([("function", "settle", 1, 61)])
     found = member("refund customer", file, "\n".join(["def settle(order):", *body]))
     assert [line.number for line in found.lines] == [1, 41, 42, 43]
-    assert sum(len(line.text) for line in found.lines) <= ROOMS[0].chars
+    assert sum(len(line.text) for line in found.lines) <= BUDGETS[0].chars
 
 
 def test_question_that_names_a_class_gets_the_class() -> None:
@@ -277,8 +277,8 @@ def test_second_hit_is_whole_if_the_first_one_is_uncertain() -> None:
     lines = [f"    step_{number}(order)" for number in range(15)]
     code, file = "\n".join(["def settle(order):", *lines]), candidate([("function", "settle", 1, 16)])
     text, question = MemberText(code, 1, "python"), ask("settle")
-    sure = member_of(question, file, Range(1, 16), text, rank=1, rooms=ROOMS)
-    unsure = member_of(question, file, Range(1, 16), text, rank=1, rooms=ROOMS_IF_UNSURE)
+    sure = member_of(question, file, Range(1, 16), text, rank=1, budgets=BUDGETS)
+    unsure = member_of(question, file, Range(1, 16), text, rank=1, budgets=BUDGETS_IF_UNSURE)
     assert len(sure.lines) < len(unsure.lines) == 16
 
 

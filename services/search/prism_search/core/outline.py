@@ -87,7 +87,7 @@ def innermost(definitions: Iterable[OutlineEntry], line: int) -> OutlineEntry | 
 
 
 def is_place(definition: OutlineEntry) -> bool:
-    """Whether lines are said to be in a definition: any but values of few lines."""
+    """Returns whether lines count as inside a definition: in any but values of few lines."""
     return definition.group != VALUE or definition.end - definition.start >= BLOCK_LINES_MIN
 
 

@@ -13,7 +13,13 @@ from prism_search.core.passages import Range, best_range, further_ranges
 from prism_search.core.retrieval.candidates import Candidate, locate_chunks
 from prism_search.core.retrieval.context import SearchContext
 from prism_search.core.retrieval.member_text import MemberText
-from prism_search.core.retrieval.members import ROOMS, ROOMS_IF_UNSURE, callees_of, member_of, short_callee
+from prism_search.core.retrieval.members import (
+    BUDGETS,
+    BUDGETS_IF_UNSURE,
+    callees_of,
+    member_of,
+    short_callee,
+)
 
 Passage = tuple[Candidate, Range]
 
@@ -86,9 +92,9 @@ def members(
     """
     hits: dict[tuple[str, int], Hit] = {}
     is_sure = bool(read) and read[0][0][0].likelihood >= HIGH_MIN
-    rooms = ROOMS if is_sure else ROOMS_IF_UNSURE
+    budgets = BUDGETS if is_sure else BUDGETS_IF_UNSURE
     for (file, found), file_range, text in read:
-        member = member_of(question, file, found, text, rank=len(hits), among=file_range, rooms=rooms)
+        member = member_of(question, file, found, text, rank=len(hits), among=file_range, budgets=budgets)
         callees = [] if hits else callees_of(question, file, member, text, candidates)
         whole = hit_of(context, (file, found), "")
         symbol = member.symbol

@@ -39,7 +39,7 @@ DECORATORS = ("@", "#[", "[")
 WORDS_SHOWN_MAX = 5
 
 
-class Room(NamedTuple):
+class ShownBudget(NamedTuple):
     """How much of a hit is shown: all of it up to so many lines and characters, else its best lines."""
 
     whole_lines: int
@@ -47,9 +47,9 @@ class Room(NamedTuple):
     best_lines: int
 
 
-# Of the first and of the second hit. The second one counts for more if the first may be wrong.
-ROOMS = (Room(25, 1_300, 5), Room(8, 420, 2))
-ROOMS_IF_UNSURE = (Room(25, 1_300, 5), Room(25, 1_000, 3))
+# For the first and the second hit. The second one counts for more if the first may be wrong.
+BUDGETS = (ShownBudget(25, 1_300, 5), ShownBudget(8, 420, 2))
+BUDGETS_IF_UNSURE = (ShownBudget(25, 1_300, 5), ShownBudget(25, 1_000, 3))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def member_of(
     *,
     rank: int,
     among: Range | None = None,
-    rooms: Sequence[Room] = ROOMS,
+    budgets: Sequence[ShownBudget] = BUDGETS,
 ) -> Member:
     """Returns the symbol to show of a passage, the best of those that touch `among`. `rank` counts the hits from 0."""
     ranked = rank_members(question, file, found, text, among or found)
@@ -111,7 +111,7 @@ def member_of(
     start, end = (symbol.start, symbol.end) if symbol else (found.start, found.end)
     if stems is None:
         stems = text.matched(question, range(start, end + 1))
-    lines = _lines(question, text, start, end, rooms[rank]) if rank < len(rooms) else ()
+    lines = _lines(question, text, start, end, budgets[rank]) if rank < len(budgets) else ()
     signature = _signature(text, start, end) if symbol else ""
     beside = tuple(_beside(ranked)) if among else ()
     return Member(symbol, start, end, signature, _matched(question, stems), lines, beside)
@@ -176,13 +176,15 @@ def _signature(text: MemberText, start: int, end: int) -> str:
     return cut(" ".join(lines.split()).replace("( ", "(").rstrip("{").rstrip(), SIGNATURE_CHARS_MAX)
 
 
-def _lines(question: Question, text: MemberText, start: int, end: int, room: Room) -> tuple[ShownLine, ...]:
+def _lines(
+    question: Question, text: MemberText, start: int, end: int, budget: ShownBudget
+) -> tuple[ShownLine, ...]:
     code = text.code(start, end)
     summary = _summary(text, start, end)
     whole = sorted({*code, *summary})
-    if len(whole) <= room.whole_lines and sum(len(text.lines[one]) for one in whole) <= room.chars:
+    if len(whole) <= budget.whole_lines and sum(len(text.lines[one]) for one in whole) <= budget.chars:
         return tuple(_shown(text, whole))
-    return tuple(_shown(text, _best(question, text, code, room)))
+    return tuple(_shown(text, _best(question, text, code, budget)))
 
 
 def _summary(text: MemberText, start: int, end: int) -> list[int]:
@@ -193,13 +195,13 @@ def _summary(text: MemberText, start: int, end: int) -> list[int]:
     return [opening] if opening is not None and opening <= first + SIGNATURE_LINES_MAX else []
 
 
-def _best(question: Question, text: MemberText, code: Sequence[int], room: Room) -> list[int]:
+def _best(question: Question, text: MemberText, code: Sequence[int], budget: ShownBudget) -> list[int]:
     """Returns the signature and the lines with most words of the question, each with a line before and after."""
     signature = code[: _signature_length(text, code)]
     body = code[len(signature) :]
     scores = [(question.share(text.matched(question, [number])), -at) for at, number in enumerate(body)]
-    kept, chars = list(signature), room.chars - sum(len(text.lines[number]) for number in signature)
-    for score, at in sorted(scores, reverse=True)[: room.best_lines]:
+    kept, chars = list(signature), budget.chars - sum(len(text.lines[number]) for number in signature)
+    for score, at in sorted(scores, reverse=True)[: budget.best_lines]:
         frame = [number for number in body[max(0, -at - 1) : -at + 2] if number not in kept]
         chars -= sum(min(len(text.lines[number]), LINE_CHARS_MAX) for number in frame)
         if chars < 0 or not score:
