@@ -100,6 +100,19 @@ $(VENV)/.graph: $(VENV)/.run requirements/graph.txt bench/graph/ecmascript/packa
 demo: $(VENV)/.run ## Start everything, index REPO, ask QUERY over MCP, print the answer, stop
 	@$(BIN)/prism demo --repo '$(subst ','\'',$(REPO))' --query '$(subst ','\'',$(QUERY))'
 
+##@ Package
+.PHONY: dist
+dist: $(VENV)/.run ## Build the wheel and the source archive into dist/
+	rm -rf dist
+	$(UV) build -q --no-build-isolation --python $(BIN)/python -o dist .
+	@ls dist
+
+.PHONY: dist-check
+dist-check: dist ## Install the wheel into an empty environment, and try it: up, index, search, mcp
+	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/wheel
+	$(UV) pip install -q --python $(VENV)/wheel/bin/python --constraint requirements/base.txt dist/*.whl
+	$(VENV)/wheel/bin/python -I tests/packaged/try_wheel.py $$($(BIN)/prism --version | cut -d' ' -f2)
+
 ##@ Check
 .PHONY: check
 check: setup-dev ## Lint, format, types, imports
