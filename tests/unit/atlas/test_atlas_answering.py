@@ -206,6 +206,30 @@ def test_call_of_a_function_by_a_nested_one_is_recursive():
     assert not call_hierarchy(graph, of_class, RECEIPT).branches
 
 
+def test_source_only_leaves_out_and_counts_what_is_in_tests():
+    sketch = Sketch().file("a", "Depot", "ship", "load").file("t", "Van", "check", "helper", flags="t")
+    graph = (
+        sketch.edge("a:load", "a:ship")
+        .edge("t:check", "a:ship")
+        .edge("t:check", "a:load")
+        .edge("t:Van", "a:Depot", EXTENDS)
+        .graph()
+    )
+    asked = {"tenant": "any", "source_only": True}
+    callers = call_hierarchy(graph, CallHierarchyRequest(symbol="ship", **asked), RECEIPT)
+    assert [branch.node.symbol for branch in callers.branches] == ["load"]
+    assert (callers.total, callers.tests_left_out) == (1, 1)
+    # Only a test calls `load`: the tree does not go on there.
+    assert not call_hierarchy(graph, CallHierarchyRequest(symbol="ship", depth=1, **asked), RECEIPT).stops
+    types = type_hierarchy(graph, TypeHierarchyRequest(symbol="Depot", **asked), RECEIPT)
+    assert (types.subtypes, types.tests_left_out) == ((), 1)
+    request = ImpactRequest(symbol="ship", **asked)
+    named = one_symbol(graph, "acme/parcels", "ship", "")
+    impact = impact_of_symbol(graph, no_ranks(graph), named, request, RECEIPT)
+    assert [one.node.symbol for one in impact.affected] == ["load"]
+    assert (impact.tests, impact.total_tests, impact.tests_left_out) == ((), 0, 1)
+
+
 def test_callees_of_a_file_include_its_symbols():
     sketch = Sketch().file("a", "ship", "load").file("b", "rate", "wait")
     sketch.edge("a:ship", "b:rate").edge("a:ship", "a:load").edge("a", "b:wait")

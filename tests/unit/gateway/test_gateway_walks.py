@@ -404,6 +404,84 @@ def test_declaration_of_a_subtype_is_its_place() -> None:
     )
 
 
+def subtype(symbol: str, file: str, parent: int = -1, **more: object) -> TreeBranch:
+    node = GraphNode(file_path=file, line=3, symbol=symbol, test=file.startswith("tests"))
+    fields = {
+        "node": node,
+        "via": edge(3, kind=EdgeKind.EXTENDS),
+        "parent": parent,
+        "depth": 1 + (parent >= 0),
+    }
+    return TreeBranch(**(fields | more))  # type: ignore[arg-type]
+
+
+def with_subtypes(*branches: TreeBranch) -> TypeHierarchyReply:
+    direct = sum(branch.parent < 0 for branch in branches)
+    return TYPES.model_copy(update={"subtypes": branches, "total_subtypes": direct, "source_lines": ()})
+
+
+def test_each_subtype_is_listed_once_by_file() -> None:
+    reply = with_subtypes(
+        subtype("Hub", "hub.py"),
+        subtype("TestHub", "tests/hub.py"),
+        subtype("Van", "van.py"),
+        subtype("Dock", "hub.py", 2),
+        subtype("Van", "van.py", 0, same_as=2),
+    )
+    assert type_text.type_hierarchy(reply, 4_000).text.split("\n")[1:-1] == [
+        "subtypes (3 direct, 1 indirect):",
+        "hub.py",
+        "  Hub [extends at 3]",
+        "  Dock (indirect, over Van) [extends at 3]",
+        "van.py",
+        "  Van [extends at 3]",
+        "in tests:",
+        "tests/hub.py",
+        "  TestHub [extends at 3]",
+        "Complete: no supertype, 4 subtypes; 2 lines of code in 2 files contain ship.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "with_members", "with_edges", "sentence"),
+    [
+        (1_500, True, True, "Complete: "),
+        (700, False, True, "Not complete: overriding members are not listed: raise max_tokens."),
+        (430, False, False, "Not complete: overriding members are not listed: raise max_tokens."),
+        (200, False, False, "Not complete: "),
+    ],
+)
+def test_details_are_dropped_before_subtypes(tokens, with_members, with_edges, sentence) -> None:
+    branches = [subtype(f"Hub{number:02}", "hub.py", overrides=(SHIP, SHIP)) for number in range(60)]
+    text = type_text.type_hierarchy(with_subtypes(*branches), tokens).text
+    assert ("overriding: Depot.ship" in text) is with_members
+    assert ("[extends at 3]" in text) is with_edges
+    assert ("  Hub59" in text) is (tokens > 200)
+    assert f"\n{sentence}" in text
+    assert ("types not listed: raise max_tokens" in text) is (tokens == 200)
+    assert len(text) <= 4 * tokens
+
+
+def test_subtypes_beyond_the_limit_are_counted() -> None:
+    reply = with_subtypes(subtype("Hub", "hub.py")).model_copy(update={"total_subtypes": 5})
+    assert (
+        "\nNot complete: 4 types beyond the limit: raise limit." in type_text.type_hierarchy(reply, 900).text
+    )
+
+
+def test_what_is_left_out_in_tests_is_counted() -> None:
+    types = TYPES.model_copy(update={"tests_left_out": 2})
+    assert (
+        "1 subtype; 2 direct subtypes in tests left out (source_only);"
+        in type_text.type_hierarchy(types, 900).text
+    )
+    callers = calls(BRANCH, tests_left_out=3, in_text=reconciliation())
+    assert (
+        "1 direct caller; 3 callers in tests left out (source_only);"
+        in call_text.call_hierarchy(callers, 900).text
+    )
+
+
 def test_structural_types_are_not_complete() -> None:
     update = {"note": "By names:", "structural": (TOP,), "total_structural": 9}
     text = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text

@@ -96,6 +96,7 @@ class SymbolWalkRequest(ScopedRequest):
     symbol: SymbolName
     path: FilePath = ""
     include_candidates: bool = True
+    source_only: bool = False  # leave out what is in tests
     # Add the lines of the calls, and compare the answer with the text.
     with_text: bool = False
 
@@ -145,6 +146,7 @@ class CallHierarchyReply(Message):
     branches: tuple[TreeBranch, ...]
     total: int  # direct children of the root
     candidates: int = 0  # those of them that only the name supports
+    tests_left_out: int = 0  # direct children in tests, with `source_only`
     stops: tuple[WalkStop, ...] = ()
     source_lines: tuple[SourceLine, ...] = ()
     # Other uses of the symbol: as a type or value, imported, inherited from.
@@ -171,6 +173,7 @@ class TypeHierarchyReply(Message):
     subtypes: tuple[TreeBranch, ...]
     total_supertypes: int
     total_subtypes: int
+    tests_left_out: int = 0  # direct subtypes in tests, with `source_only`
     # What the graph cannot know about such a type, and types that have all its members anyway.
     note: str = ""
     structural: tuple[GraphNode, ...] = ()
@@ -297,6 +300,7 @@ class ImpactRequest(ScopedRequest):
     diff: Diff = ""
     depth: Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)] = 3
     include_candidates: bool = True
+    source_only: bool = False  # as in `SymbolWalkRequest`
     with_text: bool = False  # as in `SymbolWalkRequest`
     limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50
     cursor: Cursor = ""
@@ -363,6 +367,7 @@ class ImpactReply(Message):
     tests: tuple[AffectedNode, ...]
     total_tests: int
     test_depth: int  # the same for tests
+    tests_left_out: int = 0  # tests, with `source_only`
     by_file: dict[str, int] = {}  # the files with the most dependents
     in_text: Reconciliation | None = None
     stops: tuple[WalkStop, ...] = ()

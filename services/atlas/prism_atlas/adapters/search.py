@@ -31,9 +31,13 @@ class SearchClient:
         reply = await self._bus.ask(DEFINITIONS, query, timeout_s=TIMEOUT_S)
         return reply.answers[0]
 
-    async def in_text(self, request: ScopedRequest, symbol: str, path: str) -> Reconciliation | None:
+    async def in_text(
+        self, request: ScopedRequest, symbol: str, path: str, *, source_only: bool
+    ) -> Reconciliation | None:
         """Returns where the text contains the name of a symbol."""
-        query = ReferencesRequest(**_scope(request), symbols=(symbol,), path=path, limit=1)
+        query = ReferencesRequest(
+            **_scope(request), symbols=(symbol,), path=path, source_only=source_only, limit=1
+        )
         reply = await self._bus.ask(REFERENCES, query, timeout_s=TIMEOUT_S)
         return reply.answers[0].reconciliation
 

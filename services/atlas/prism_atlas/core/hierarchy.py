@@ -28,6 +28,7 @@ class Expansion(NamedTuple):
 
     steps: tuple[TraversalStep, ...]
     origins: Callable[[Graph, int], Numbers]
+    tests: bool = True  # also to nodes in tests
 
 
 class MergedEdge(NamedTuple):
@@ -57,34 +58,35 @@ class Tree:
 
     total: int  # children of the root, shown or not
     candidates: int  # those of them that no resolved edge reaches
+    tests_left_out: int = 0  # further children of the root, in tests
     branches: list[Branch] = field(default_factory=list)
     # Branches that were not expanded although they have children: too deep, or matched by name only.
     too_deep: list[int] = field(default_factory=list)
     by_name: list[int] = field(default_factory=list)
 
 
-def callers(*, candidates: bool) -> Expansion:
+def callers(*, candidates: bool, tests: bool = True) -> Expansion:
     """Expands to the callers of a symbol, and to the callers of what it overrides."""
     calls = _steps([EdgeKind.CALLS], candidates=candidates, forward=False)
-    return Expansion((calls, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)), called_nodes)
+    overridden = _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=True)
+    return Expansion((calls, overridden), called_nodes, tests)
 
 
-def callees(*, candidates: bool) -> Expansion:
+def callees(*, candidates: bool, tests: bool = True) -> Expansion:
     """Expands to what a symbol calls, and to overrides that may run instead."""
     calls = _steps([EdgeKind.CALLS], candidates=candidates, forward=True)
-    return Expansion(
-        (calls, _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=False)), executed_nodes
-    )
+    overriding = _steps([EdgeKind.OVERRIDES], candidates=candidates, forward=False)
+    return Expansion((calls, overriding), executed_nodes, tests)
 
 
-def supertypes(*, candidates: bool) -> Expansion:
+def supertypes(*, candidates: bool, tests: bool = True) -> Expansion:
     """Expands to what a type extends or implements."""
-    return Expansion((_steps(INHERITANCE, candidates=candidates, forward=True),), only_itself)
+    return Expansion((_steps(INHERITANCE, candidates=candidates, forward=True),), only_itself, tests)
 
 
-def subtypes(*, candidates: bool) -> Expansion:
+def subtypes(*, candidates: bool, tests: bool = True) -> Expansion:
     """Expands to what extends or implements a type."""
-    return Expansion((_steps(INHERITANCE, candidates=candidates, forward=False),), only_itself)
+    return Expansion((_steps(INHERITANCE, candidates=candidates, forward=False),), only_itself, tests)
 
 
 def grow(
@@ -101,8 +103,8 @@ def grow(
 
     `width` bounds the children of each node; the root's children are shown from the one at `start` on.
     """
-    below = _Children(graph, roots, expansion.steps, roots[:0] if definitions is None else definitions)
-    tree = Tree(len(below), below.candidates)
+    below = _Children(graph, roots, expansion, roots[:0] if definitions is None else definitions)
+    tree = Tree(len(below), below.candidates, below.tests_left_out)
     _add(tree, below.shown(start, width), NONE, 1)
     expanded = dict.fromkeys(roots.tolist(), NONE)
     # The list grows while it is read.
@@ -117,14 +119,14 @@ def grow(
             tree.too_deep.append(position)
         else:
             expanded[node] = position
-            below = _Children(graph, expansion.origins(graph, node), expansion.steps, np.array([node]))
+            below = _Children(graph, expansion.origins(graph, node), expansion, np.array([node]))
             room = min(width, BRANCHES_MAX - len(tree.branches))
             branch.left_out = max(0, len(below) - room)
             _add(tree, below.shown(0, room), position, branch.depth + 1)
     return replace(
         tree,
-        by_name=_with_children(graph, tree, tree.by_name, expansion.steps),
-        too_deep=_with_children(graph, tree, tree.too_deep, expansion.steps),
+        by_name=_with_children(graph, tree, tree.by_name, expansion),
+        too_deep=_with_children(graph, tree, tree.too_deep, expansion),
     )
 
 
@@ -180,16 +182,19 @@ def _makes(graph: Graph, members: Numbers) -> Mask:
     return is_constructor | np.isin(graph.symbols.name[members], names)
 
 
-def _with_children(
-    graph: Graph, tree: Tree, positions: Sequence[int], steps: Sequence[TraversalStep]
-) -> list[int]:
+def _with_children(graph: Graph, tree: Tree, positions: Sequence[int], expansion: Expansion) -> list[int]:
     """Returns the branches whose nodes have edges to follow."""
     nodes = np.array([tree.branches[position].link.node for position in positions], np.int32)
     going_on: set[int] = set()
-    for one in steps:
-        edges, _ = follow(graph, nodes, [one])
+    for one in expansion.steps:
+        edges, others = follow(graph, nodes, [one])
+        edges = edges[expansion.tests | ~_in_test(graph, others)]
         going_on.update((graph.edges.source if one.forward else graph.edges.target)[edges].tolist())
     return [position for position in positions if tree.branches[position].link.node in going_on]
+
+
+def _in_test(graph: Graph, nodes: Numbers) -> Mask:
+    return graph.flagged(Flag.TEST)[graph.files_of(nodes)]
 
 
 def _add(tree: Tree, links: Iterable[MergedEdge], parent: int, depth: int) -> None:
@@ -209,10 +214,8 @@ def _above(tree: Tree, position: int) -> Iterator[int]:
 class _Children:
     """The nodes that one step reaches: most certain first, then code before tests, then by path and line."""
 
-    def __init__(
-        self, graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep], definitions: Numbers
-    ) -> None:
-        edges, others = follow(graph, nodes, steps)
+    def __init__(self, graph: Graph, nodes: Numbers, expansion: Expansion, definitions: Numbers) -> None:
+        edges, others = follow(graph, nodes, expansion.steps)
         # Edges within the set are shown only if they are recursive: from a node to itself, or from an overload or
         # a nested function to the function.
         source, target = graph.edges.source[edges], graph.edges.target[edges]
@@ -220,14 +223,16 @@ class _Children:
         functions = functions[CALLABLE[graph.symbols.kind[functions]]]
         is_shown = ~np.isin(others, nodes) | (source == target) | np.isin(target, functions)
         edges, others = edges[is_shown], others[is_shown]
+        is_wanted = expansion.tests | ~_in_test(graph, others)
+        self.tests_left_out = len(np.unique(others[~is_wanted]))
+        edges, others = edges[is_wanted], others[is_wanted]
         status = graph.edges.status[edges]
         order = np.lexsort((edges, status, others))
         self._graph = graph
         self._edges = edges[order]
         self._nodes, self._starts = np.unique(others[order], return_index=True)
         best = self._edges[self._starts]
-        in_test = graph.flagged(Flag.TEST)[graph.files_of(self._nodes)]
-        self._order = np.lexsort((best, in_test, graph.edges.status[best]))
+        self._order = np.lexsort((best, _in_test(graph, self._nodes), graph.edges.status[best]))
         self.candidates = int((graph.edges.status[best] == CANDIDATE).sum())
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from prism_contracts.code import Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
 from prism_contracts.rpc.files import RANGES_MAX, FileRange
-from prism_contracts.rpc.graph import GraphNode, SourceLine, WalkStop
+from prism_contracts.rpc.graph import GraphNode, ImpactRequest, SourceLine, SymbolWalkRequest, WalkStop
 from prism_contracts.rpc.symbols import Reconciliation, SymbolAnswer
 
 # Listed among a receipt's missing legs when search could not check the answer against the text.
@@ -98,7 +98,8 @@ class TextChecks:
     ) -> Reconciliation | None:
         if root is None:
             return None
-        found = await self._search.in_text(request, root.symbol, root.file_path)
+        source_only = isinstance(request, SymbolWalkRequest | ImpactRequest) and request.source_only
+        found = await self._search.in_text(request, root.symbol, root.file_path, source_only=source_only)
         if found is None:
             return None
         lines = [

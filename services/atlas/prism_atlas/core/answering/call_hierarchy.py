@@ -30,7 +30,8 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
     """Returns a page of the tree. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS, INVALID_CURSOR."""
     resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path)
     upwards = request.direction is CallDirection.CALLERS
-    expansion = (hierarchy.callers if upwards else hierarchy.callees)(candidates=request.include_candidates)
+    grown = hierarchy.callers if upwards else hierarchy.callees
+    expansion = grown(candidates=request.include_candidates, tests=not request.source_only)
     origins = called_nodes if upwards else within
     roots = union([origins(graph, int(node)) for node in resolved_name.nodes])
     start = page_start(request, request.cursor)
@@ -52,6 +53,7 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
         branches=render_tree(graph, tree),
         total=tree.total,
         candidates=tree.candidates,
+        tests_left_out=tree.tests_left_out,
         stops=tree_stops(graph, tree, request.depth),
         other_uses=_other_uses(graph, resolved_name.nodes, candidates=request.include_candidates),
         next_cursor=next_page(request, start + request.limit, tree.total),

@@ -87,12 +87,13 @@ def impact_of(
         total_affected=len(others),
         resolved_affected=int(others.resolved.sum()),
         depth=request.depth,
-        tests=_render(graph, tests.at(page), sites, helpers),
-        total_tests=len(tests),
+        tests=() if request.source_only else _render(graph, tests.at(page), sites, helpers),
+        total_tests=0 if request.source_only else len(tests),
+        tests_left_out=len(tests) if request.source_only else 0,
         test_depth=test_depth(request.depth),
         by_file=_by_file(graph, others.nodes),
         stops=_stops(graph, found, starts, request.depth),
-        next_cursor=next_page(request, page.stop, max(len(others), len(tests))),
+        next_cursor=next_page(request, page.stop, max(len(others), 0 if request.source_only else len(tests))),
         receipt=receipt,
     )
 

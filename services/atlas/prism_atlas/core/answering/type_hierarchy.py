@@ -7,10 +7,10 @@ import numpy as np
 from prism_atlas.core import hierarchy, structural
 from prism_atlas.core.answering.common import one_symbol, render_tree
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
-from prism_atlas.core.hierarchy import IS_TYPE, Expansion, Tree
+from prism_atlas.core.hierarchy import IS_TYPE, Tree
 from prism_atlas.core.rendering import UsingLine, render_node, render_nodes
 from prism_atlas.core.traversal import follow, step
-from prism_contracts.code import EdgeKind, SymbolKind
+from prism_contracts.code import EdgeKind, Flag, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import TreeBranch, TypeHierarchyReply, TypeHierarchyRequest
@@ -30,10 +30,19 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
     """Returns both trees. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS; INVALID_ARGUMENT if it is not a type."""
     resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path, preferred=IS_TYPE)
     named = _type_among(graph, resolved_name.nodes)
-    candidates = request.include_candidates
-    above = _tree(graph, resolved_name.nodes, hierarchy.supertypes(candidates=candidates), request.limit)
-    below = _tree(graph, resolved_name.nodes, hierarchy.subtypes(candidates=candidates), request.limit)
+    above, below = (
+        hierarchy.grow(
+            graph,
+            resolved_name.nodes,
+            grown(candidates=request.include_candidates, tests=not request.source_only),
+            DEPTH_MAX,
+            width=request.limit,
+        )
+        for grown in (hierarchy.supertypes, hierarchy.subtypes)
+    )
     fitting = _structural(graph, named)
+    if request.source_only:
+        fitting = fitting[~graph.flagged(Flag.TEST)[graph.files_of(fitting)]]
     return TypeHierarchyReply(
         roots=render_nodes(graph, resolved_name.nodes),
         others=render_nodes(graph, resolved_name.others),
@@ -42,6 +51,7 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
         subtypes=_branches(graph, below, resolved_name.nodes, request, forward=False),
         total_supertypes=above.total,
         total_subtypes=below.total,
+        tests_left_out=below.tests_left_out,
         note=STRUCTURAL_NOTE if _language(graph, named) in structural.LANGUAGES else "",
         structural=render_nodes(graph, fitting[:STRUCTURAL_SHOWN_MAX].tolist()),
         total_structural=len(fitting),
@@ -69,10 +79,6 @@ def _type_among(graph: Graph, nodes: Numbers) -> int:
         f"{rendered.symbol or rendered.file_path} is a {rendered.kind or 'file'}, not a type.",
         f"Ask about {owner}, its type." if owner else "Give a class, an interface or another type.",
     )
-
-
-def _tree(graph: Graph, roots: Numbers, expansion: Expansion, limit: int) -> Tree:
-    return hierarchy.grow(graph, roots, expansion, DEPTH_MAX, width=limit)
 
 
 def _branches(

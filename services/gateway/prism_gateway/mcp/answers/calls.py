@@ -18,6 +18,7 @@ from prism_gateway.mcp.answers.graph_parts import (
     sentence,
     stop_lacks,
     stop_lines,
+    tests_account,
     text_account,
     text_lacks,
     texts_of,
@@ -117,12 +118,14 @@ def _completeness(reply: CallHierarchyReply, shown: int) -> str:
         f"{more} of the {reply.total} {what} are on other pages" if more else "",
         *stop_lacks(reply.stops),
     ]
+    tests = tests_account(reply.tests_left_out, what.removesuffix("s"))
     if not upwards:
-        return sentence(lacks, f"{several(reply.total, 'direct callee')} in the repository", reply.stops)
+        account = [f"{several(reply.total, 'direct callee')} in the repository", tests]
+        return sentence(lacks, "; ".join(filter(None, account)), reply.stops)
     lacks += text_lacks(reply.in_text)
     unsure = reply.in_text.candidates if reply.in_text else 0
     if unsure and not reply.candidates:
         lacks.append(f"{several(unsure, 'use')} other than calls match by name only (find_references)")
     direct = several(reply.total, "direct caller") if reply.total else "no direct caller"
-    account = [direct, text_account(reply.in_text, name)]
+    account = [direct, tests, text_account(reply.in_text, name)]
     return sentence(lacks, "; ".join(filter(None, account)), reply.stops)

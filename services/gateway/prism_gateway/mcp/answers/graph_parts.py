@@ -104,13 +104,6 @@ def mark(status: EdgeStatus) -> str:
     return "?" if status is EdgeStatus.CANDIDATE else " "
 
 
-def tree_lines(branches: Sequence[TreeBranch], texts: LineTexts) -> Iterator[str]:
-    """Returns a whole tree, each file once for consecutive branches."""
-    return rows_of_roots(
-        (position for position, branch in enumerate(branches) if branch.parent < 0), branches, texts
-    )
-
-
 def rows_of_roots(
     positions: Iterable[int], branches: Sequence[TreeBranch], texts: LineTexts
 ) -> Iterator[str]:
@@ -177,6 +170,11 @@ def text_account(found: Reconciliation | None, name: str) -> str:
     account = ", ".join(part for part in parts if part)
     contain = "contains" if found.text_lines == 1 else "contain"
     return f"{lines} {contain} {name}" + (f" ({account})" if account else "")
+
+
+def tests_account(left_out: int, what: str) -> str:
+    """Returns how many were left out because they are in tests, as the end of a sentence."""
+    return f"{several(left_out, what)} in tests left out (source_only)" if left_out else ""
 
 
 def stop_lines(stops: Iterable[WalkStop]) -> Iterator[str]:
@@ -251,7 +249,6 @@ def _lines_below(
             yield f"{indent}{branch.node.file_path}"
         file = "" if children.get(position) else branch.node.file_path
         yield from _branch_lines(branch, texts, indent)
-        yield from (f"{indent}    overriding: {within_file(node)}" for node in branch.overrides)
         yield from _lines_below(children.get(position, ()), branches, children, texts)
         if branch.left_out:
             name = branch.node.symbol or branch.node.file_path

@@ -18,6 +18,7 @@ from prism_gateway.mcp.answers.graph_parts import (
     plain,
     sentence,
     stop_lacks,
+    tests_account,
     text_account,
     text_lacks,
     texts_of,
@@ -181,7 +182,9 @@ def _completeness(reply: ImpactReply) -> str:
         f"{total - shown} of {total} are on other pages" if shown < total else "",
         *stop_lacks(reply.stops),
     ]
-    account = [f"{reply.total_affected} affected and {several(reply.total_tests, 'test')} in the graph"]
+    tests = tests_account(reply.tests_left_out, "user")
+    counts = [f"{reply.total_affected} affected", "" if tests else several(reply.total_tests, "test")]
+    account = [f"{' and '.join(filter(None, counts))} in the graph", tests]
     root = reply.changed[0].node.symbol if reply.changed and not reply.files else ""
     if root:
         lacks += text_lacks(reply.in_text)

@@ -6,27 +6,28 @@ from collections.abc import Iterator, Sequence
 from prism_contracts.code import EdgeStatus
 from prism_contracts.rpc.graph import TreeBranch, TypeHierarchyReply
 from prism_contracts.rpc.symbols import TextLine
-from prism_gateway.budget import chars, fit
+from prism_gateway.budget import chars
 from prism_gateway.mcp.answers.graph_parts import (
-    EDGE_CHARS,
     LineTexts,
     answer,
     cut_branches,
-    node_cost,
     node_line,
     nodes_line,
     others_lines,
     plain_all,
     sentence,
+    tests_account,
     text_account,
     text_places,
     texts_of,
-    tree_lines,
 )
 from prism_gateway.mcp.answers.places import several
 from prism_gateway.mcp.answers.receipts import receipt_json
+from prism_gateway.mcp.answers.type_rows import RowDetail, TypeRow, fitting_rows, rows_of
 from prism_gateway.mcp.tool import Answer, Json
 
+# The first and the last lines of the answer.
+HEAD_CHARS = 400
 # Words of a declaration that names supertypes, and a line that continues one.
 HEADER = re.compile(
     r"\b(class|struct|interface|trait|record|enum|object|protocol|impl|implements|extends|with|include|type)\b"
@@ -35,23 +36,27 @@ HEADER = re.compile(
 
 
 def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
-    """Returns both trees, each cut to half of the budget."""
+    """Returns both trees; the supertypes take at most half of the budget."""
     texts = _informative(texts_of(reply.source_lines), reply.subtypes)
-    trees = {
-        "supertypes": (reply.supertypes, reply.total_supertypes),
-        "subtypes": (reply.subtypes, reply.total_subtypes),
-    }
+    above, below = rows_of(reply.supertypes), rows_of(reply.subtypes)
+    room = chars(max_tokens) - HEAD_CHARS
+    shown_above = fitting_rows(above, texts, room // 2)
+    shown_below = fitting_rows(below, texts, room - sum(map(len, shown_above.lines)))
     structured: Json = {"roots": plain_all(reply.roots), "others": plain_all(reply.others)}
     lines = [f"types around {nodes_line(reply.roots)}"]
-    cut = False
-    for name, (tree, total) in trees.items():
-        branches = cut_branches(tree, _fit(tree, max_tokens // 2)) if tree else ()
-        structured[name] = plain_all(branches)
-        cut = cut or len(branches) < len(tree)
-        if total:
-            lines += [f"{name} ({total} direct):", *tree_lines(branches, texts)]
+    trees = (
+        ("supertypes", reply.supertypes, above, shown_above),
+        ("subtypes", reply.subtypes, below, shown_below),
+    )
+    for name, tree, rows, shown in trees:
+        is_whole = shown.kept == len(rows)
+        structured[name] = plain_all(tree if is_whole else cut_branches(tree, shown.kept))
+        if rows:
+            lines += [f"{name} ({_counts(rows)}):", *shown.lines]
+    cut = len(above) + len(below) - shown_above.kept - shown_below.kept
     if cut:
         structured["truncated"] = True
+    detail = min(shown_above.detail, shown_below.detail)
     if reply.note and reply.structural:
         structured |= {"note": reply.note, "structural": plain_all(reply.structural)}
         lines += [reply.note, *(f"? {node_line(node)}" for node in reply.structural)]
@@ -63,9 +68,18 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     structured["receipt"] = receipt_json(reply.receipt)
     lines += [
         *others_lines(reply.others, reply.matched),
-        sentence(_lacks(reply, headers, cut), _account(reply)),
+        sentence(
+            _lacks(reply, headers, cut, without_members=detail < RowDetail.MEMBERS),
+            _account(reply, len(above), len(below)),
+        ),
     ]
     return answer(structured, lines, reply.receipt)
+
+
+def _counts(rows: Sequence[TypeRow]) -> str:
+    indirect = sum(bool(row.over) for row in rows)
+    direct = f"{len(rows) - indirect} direct"
+    return f"{direct}, {indirect} indirect" if indirect else direct
 
 
 def _informative(texts: LineTexts, subtypes: Sequence[TreeBranch]) -> LineTexts:
@@ -79,26 +93,26 @@ def _informative(texts: LineTexts, subtypes: Sequence[TreeBranch]) -> LineTexts:
     return {place: text for place, text in texts.items() if place not in own}
 
 
-def _fit(branches: Sequence[TreeBranch], max_tokens: int) -> int:
-    """Returns the number of branches that fit. Parents come first, so the fitting branches form a tree."""
-    costs = [
-        node_cost(branch.node) + EDGE_CHARS + sum(map(node_cost, branch.overrides)) for branch in branches
-    ]
-    return fit([0] * len(costs), costs, chars(max_tokens), 0).kept
-
-
 def _headers(reply: TypeHierarchyReply) -> list[TextLine]:
     """Returns the unresolved lines of code that look like a declaration."""
     lines = reply.in_text.unexplained_lines if reply.in_text else ()
     return [line for line in lines if HEADER.search(line.text)]
 
 
-def _lacks(reply: TypeHierarchyReply, headers: Sequence[TextLine], cut: bool) -> Iterator[str]:
-    unsure = sum(branch.via.status is EdgeStatus.CANDIDATE for branch in (*reply.supertypes, *reply.subtypes))
+def _lacks(
+    reply: TypeHierarchyReply, headers: Sequence[TextLine], cut: int, *, without_members: bool
+) -> Iterator[str]:
+    every = (*reply.supertypes, *reply.subtypes)
+    unsure = sum(branch.via.status is EdgeStatus.CANDIDATE for branch in every)
     if unsure:
         yield f"{several(unsure, 'type')} of these match by name only (?)"
-    if cut or any(branch.left_out for branch in (*reply.supertypes, *reply.subtypes)):
-        yield "not all fit: raise limit or max_tokens"
+    if cut:
+        yield f"{several(cut, 'type')} not listed: raise max_tokens"
+    beyond = sum(branch.left_out for branch in every) + _beyond_limit(reply)
+    if beyond:
+        yield f"{several(beyond, 'type')} beyond the limit: raise limit"
+    if without_members and any(branch.overrides for branch in every):
+        yield "overriding members are not listed: raise max_tokens"
     if headers:
         yield f"{several(len(headers), 'line')} may declare a subtype (listed above)"
     if reply.note:
@@ -114,12 +128,18 @@ def _lacks(reply: TypeHierarchyReply, headers: Sequence[TextLine], cut: bool) ->
         yield f"{several(reply.in_text.files_left_out, 'file')} that may contain the name were not read"
 
 
-def _account(reply: TypeHierarchyReply) -> str:
+def _beyond_limit(reply: TypeHierarchyReply) -> int:
+    """Returns the number of direct types that the limit left out."""
+    direct = sum(branch.parent < 0 for branch in (*reply.supertypes, *reply.subtypes))
+    return reply.total_supertypes + reply.total_subtypes - direct
+
+
+def _account(reply: TypeHierarchyReply, above: int, below: int) -> str:
     name = reply.roots[0].symbol.rpartition(".")[2]
-    above, below = len(reply.supertypes), len(reply.subtypes)
     declared = " declared" if reply.note else ""
     counts = [
         several(above, "supertype") if above else f"no{declared} supertype",
         several(below, "subtype") if below else f"no{declared} subtype",
     ]
-    return "; ".join(filter(None, [", ".join(counts), text_account(reply.in_text, name)]))
+    tests = tests_account(reply.tests_left_out, "direct subtype")
+    return "; ".join(filter(None, [", ".join(counts), tests, text_account(reply.in_text, name)]))

@@ -49,6 +49,7 @@ SymbolsT = TypeVar("SymbolsT", bound="SymbolsArguments")
 Depth = Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)]
 Limit = Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)]
 Candidates = Annotated[bool, Field(description="include edges matched by name only")]
+SourceOnly = Annotated[bool, Field(description="skip tests")]
 CallDirectionName = Annotated[types.Word, OneOf(CallDirection), Field(min_length=1)]
 Direction = Annotated[types.Word, OneOf(DependencyDirection), Field(min_length=1)]
 
@@ -71,6 +72,7 @@ class GetCallHierarchy(SymbolsArguments):
     direction: CallDirectionName = CallDirection.CALLERS.value
     depth: Depth = 1
     include_candidates: Candidates = True
+    source_only: SourceOnly = False
     limit: Limit = 50
     cursor: types.Cursor = ""
 
@@ -78,7 +80,8 @@ class GetCallHierarchy(SymbolsArguments):
 class GetTypeHierarchy(SymbolsArguments):
     include_members: Annotated[bool, Field(description="add overriding members")] = False
     include_candidates: Candidates = True
-    limit: Limit = 50
+    source_only: SourceOnly = False
+    limit: Limit = WALK_LIMIT_MAX
 
 
 class GetDependencies(BudgetedArguments):
@@ -106,6 +109,7 @@ class ImpactOfChange(BudgetedArguments):
     diff: Annotated[types.Diff, Field(description="unified diff")] = ""
     depth: Depth = 3
     include_candidates: Candidates = True
+    source_only: SourceOnly = False
     limit: Limit = 100
     cursor: types.Cursor = ""
 
