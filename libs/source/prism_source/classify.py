@@ -20,6 +20,8 @@ MINIFIED = "minified"
 DOCUMENTATION = "documentation"
 TEST = "test"
 
+# Raised when paths get other flags than before: the next import compares all files with the index.
+RULES_VERSION = "2"
 # Folders, in lower case, at any depth.
 _FOLDERS = {
     GENERATED: {"__generated__", "__snapshots__", ".idea", "htmlcov"},
@@ -46,6 +48,11 @@ _FOLDERS = {
         *("testsuite", "test_suite", "test-suite", "bench", "benches", "benchmark", "benchmarks"),
     },
 }
+# Folders of tests with a name of several words, in lower case: `test-shrinker`, `runtime-tests`, `parcels.tests`.
+# Not `spec` and `testing`: an `openapi-spec` and `ab-testing` are products.
+_TEST_FOLDER = re.compile(r"(?:tests?|e2e)[-_.].+|.+[-_.](?:tests?|e2e|bench(?:mark)?s?)")
+# The same with the original case: `ParcelTests`.
+_CAMEL_TEST_FOLDER = re.compile(r".*[a-z0-9]Tests?")
 # Folders, in lower case, only at the root.
 _ROOT_FOLDERS = {
     VENDORED: {"deps", "dependencies", "debian"},
@@ -174,7 +181,12 @@ def _folder_flags(folder: str) -> frozenset[str]:
         [flag for flag, names in _FOLDERS.items() if not names.isdisjoint(segments)]
         + [flag for flag, names in _ROOT_FOLDERS.items() if segments[0] in names]
         + [flag for flag, run in _FOLDER_RUNS.items() if run.search(lowered + "/")]
+        + ([TEST] if any(map(_is_test_folder, folder.split("/"))) else [])
     )
+
+
+def _is_test_folder(name: str) -> bool:
+    return bool(_TEST_FOLDER.fullmatch(name.lower()) or _CAMEL_TEST_FOLDER.fullmatch(name))
 
 
 def _name_flags(name: str) -> frozenset[str]:

@@ -8,6 +8,8 @@ from prism_gateway.budget import chars, cut, fit
 
 NO_LIMIT = sys.maxsize
 CONTENT_FLOOR_CHARS = 400
+# How a note after a text that is cut begins.
+MORE_LINES = "… "
 # The cost of a hit without its text, in characters: braces, field names, numbers.
 HIT_CHARS = 60
 
@@ -50,11 +52,12 @@ def shorten_lines(content: str, chars_max: int, start_line: int) -> str:
         return content
     if not missing:
         return f"{head}…"
-    return f"{head}\n{_more_lines(missing, start_line + head.count(chr(10)) + 1)}"
+    return f"{head}\n{more_lines(missing, start_line + head.count(chr(10)) + 1)}"
 
 
-def _more_lines(left_out: int, next_line: int) -> str:
-    return f"… {left_out} more lines: read_file from line {next_line}"
+def more_lines(left_out: int, next_line: int) -> str:
+    """Returns the note after a text that is cut."""
+    return f"{MORE_LINES}{left_out} more lines: read_file from line {next_line}"
 
 
 def _overhead(hit: Hit) -> int:

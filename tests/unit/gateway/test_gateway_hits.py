@@ -1,5 +1,6 @@
 """Hits within a budget, for programs and for readers."""
 
+import pytest
 from gateway_receipts import RECEIPT
 
 from prism_contracts.rpc.search import FileContext, Hit, Intent, SearchReply, ShownLine
@@ -38,7 +39,7 @@ def test_a_search_within_its_budget_is_complete() -> None:
     answer = show_search(search_reply(hit(0), hit(1)), 4_000)
     assert [result["content"] for result in answer.structured["results"]] == [hit(0).content, hit(1).content]
     assert "truncated" not in answer.structured
-    assert answer.text.startswith("src/0.py:11-13 top level\nline 0 of some code\n")
+    assert answer.text.startswith("src/0.py:11-13 top level\n11: line 0 of some code\n12: line 1")
     assert answer.text.endswith("next: Read it.")
 
 
@@ -78,7 +79,7 @@ def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:
     kept = head.count("\n") + 1
     assert marker == f"… {200 - kept} more lines: read_file from line {11 + kept}"
     assert hit(1, 200).content.startswith(head)
-    assert len(answer.text) < 500 * 4 * 1.2
+    assert len(answer.text) < 500 * 4 * 1.25  # line numbers are not counted
 
 
 def test_a_search_far_over_its_budget_omits_the_last_results() -> None:
@@ -123,3 +124,22 @@ def test_definitions_of_the_file_follow_its_hit() -> None:
 def test_a_compact_hit_is_one_line() -> None:
     answer = show_search(search_reply(hit(0).model_copy(update={"content": ""})), 4_000)
     assert answer.text.startswith("src/0.py:11-13 top level\n\nconfidence")
+
+
+def test_prose_has_no_line_numbers() -> None:
+    assert "\nline 0 of some code\n" in hits.search(search_reply(hit(0)), 4_000, with_numbers=False).text
+
+
+def test_a_text_that_ends_before_its_symbol_says_where_to_read_on() -> None:
+    text = hits.search(search_reply(hit(0).model_copy(update={"end_line": 40})), 4_000).text
+    assert "13: line 2 of some code\n… 27 more lines: read_file from line 14\n" in text
+
+
+@pytest.mark.parametrize(
+    ("confidence", "shows"), [("high", False), ("medium", True), ("low", True), ("none", False)]
+)
+def test_more_hits_are_offered_if_the_first_may_be_wrong(confidence, shows) -> None:
+    reply = search_reply(hit(0)).model_copy(update={"confidence": confidence, "next_cursor": "c1"})
+    answer = hits.search(reply, 4_000)
+    assert ("more: cursor=c1" in answer.text) is shows
+    assert answer.structured["next_cursor"] == "c1"

@@ -18,6 +18,7 @@ from prism_ingest.core.plan import (
     make_plan,
     plan_changes,
 )
+from prism_source.classify import classify_path
 
 CHUNKER, MODEL = "1", "m"
 OLD, NEW = "1" * 40, "2" * 40
@@ -45,6 +46,29 @@ def test_secret_files_are_needed_once_not_withheld():
 def test_new_redaction_rules_need_every_file_again():
     files, index = [file("a")], [indexed("a")]
     assert plan(files, index, text_version(CHUNKER, "2")).needed == (0,)
+
+
+@pytest.mark.parametrize(
+    ("path", "flags", "needed"),
+    [
+        ("test-a/a.py", "", (0,)),
+        ("test-a/a.py", "t", ()),
+        ("src/a.py", "t", (0,)),
+        ("src/a.py", "g", ()),  # its text says that it is generated
+        ("test-a/a.py", "gmt", ()),
+        ("test-a/a.py", None, ()),
+    ],
+)
+def test_a_file_whose_path_has_another_role_is_needed_again(path, flags, needed):
+    index = [indexed(path).model_copy(update={"flags": flags})]
+    files = [file(path).model_copy(update={"flags": classify_path(path)})]
+    assert plan(files, index).needed == needed
+
+
+def test_other_rules_for_paths_need_a_comparison_of_all_files(monkeypatch):
+    before = basis_of("1", "m", 9)
+    monkeypatch.setattr("prism_ingest.core.plan.RULES_VERSION", "next")
+    assert basis_of("1", "m", 9) != before
 
 
 def test_an_empty_index_needs_every_file():

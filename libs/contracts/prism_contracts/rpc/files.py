@@ -212,6 +212,7 @@ class ManifestEntry(Message):
     version: int = 0  # version of the import that wrote it
     file: str = ""  # id of the file point
     reason: str = ""  # why it is skipped
+    flags: str | None = None  # their letters; None: unknown
 
 
 class ManifestReply(Message):

@@ -46,11 +46,11 @@ class Corpus(StrEnum):
 
 
 class Detail(StrEnum):
-    """How much of each hit an answer contains."""
+    """How much of each hit an answer contains. A hit in code is a symbol with its range."""
 
-    FULL = "full"
-    TOP = "top"  # hits are symbols: the lines that matter of the first two, a signature of the others
-    COMPACT = "compact"  # place and name, without the lines
+    FULL = "full"  # the text of all hits
+    TOP = "top"  # the lines that matter of the first two, the signature of the others
+    COMPACT = "compact"  # the signature of each
 
 
 class SearchRequest(ScopedRequest):
@@ -87,7 +87,8 @@ class ShownLine(Message):
 class Hit(Message):
     """One result. `score`, from 0 to 1, compares between replies; `raw_score` orders the hits of one.
 
-    With `Detail.TOP` it is a symbol: the lines are its range, `lines` has those to show, `content` is empty.
+    In code it is a symbol, and the lines are its range. `content` is filled with `Detail.FULL`, `lines` with
+    `Detail.TOP`.
     """
 
     repo: str
@@ -100,9 +101,9 @@ class Hit(Message):
     # The range of `symbol`, which may begin before the hit or end after it; 0 if it is unknown.
     symbol_start: int = 0
     symbol_end: int = 0
-    # With `Detail.TOP`: the first hits' lines, the first line of the symbol, and the words of the question that
-    # the symbol contains.
+    # The first hits' lines, the first line of the symbol, and the words of the question that the symbol contains.
     lines: tuple[ShownLine, ...] = ()
+    is_whole: bool = False  # `lines` are all of its code
     signature: str = ""
     matched: tuple[str, ...] = ()
     beside: tuple[

@@ -4,10 +4,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.base import Lane, generation
-from prism_contracts.code import FileStatus, SkipReason
+from prism_contracts.code import FileFlags, FileStatus, Flag, SkipReason
 from prism_contracts.records import Job, LayerState
 from prism_contracts.rpc.files import ManifestEntry
 from prism_contracts.rpc.imports import SnapshotFile
+from prism_source.classify import RULES_VERSION
 
 
 class Plan(NamedTuple):
@@ -25,6 +26,8 @@ class Plan(NamedTuple):
         return len(self.needed) + len(self.skipped) + len(self.removed)
 
 
+# Flags that do not depend on a file's text.
+ROLES = frozenset({Flag.TEST, Flag.VENDORED, Flag.DOCUMENTATION})
 # A job with more files is not an edit that someone waits for.
 LIVE_FILES_MAX = 1_000
 
@@ -78,7 +81,7 @@ def plan_variants(files: Sequence[SnapshotFile], missing: Collection[int]) -> Pl
 
 def basis_of(chunker: str, model: str, file_bytes_max: int) -> str:
     """Returns what the index of a commit depends on besides the commit."""
-    return f"{chunker} {model} {file_bytes_max}"
+    return f"{chunker} {model} {file_bytes_max} {RULES_VERSION}"
 
 
 def known_commit(served: LayerState | None, job: Job, basis: str) -> str:
@@ -103,7 +106,17 @@ def _is_skipped_already(entry: ManifestEntry | None, file: SnapshotFile) -> bool
 def _is_current(entry: ManifestEntry, file: SnapshotFile, chunker: str, model: str) -> bool:
     if entry.status == FileStatus.SKIPPED:  # skipped because of its content, which is the same
         return entry.blob == file.blob
-    return entry.status == FileStatus.INDEXED and entry.generation == generation(file.blob, chunker, model)
+    is_indexed = entry.status == FileStatus.INDEXED
+    return (
+        is_indexed
+        and entry.generation == generation(file.blob, chunker, model)
+        and _has_role(entry.flags, file.flags)
+    )
+
+
+def _has_role(letters: str | None, flags: FileFlags) -> bool:
+    """Whether the index knows the role that a path has now, as far as the path and `.gitattributes` decide it."""
+    return letters is None or ROLES & set(letters) == ROLES & set(flags.letters)
 
 
 def _removed(files: Sequence[SnapshotFile], entries: Mapping[str, ManifestEntry]) -> tuple[str, ...]:

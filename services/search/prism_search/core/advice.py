@@ -37,6 +37,8 @@ def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) 
 
 def _is_whole(hit: Hit) -> bool:
     """Whether a hit shows its lines, but for comments and blank lines."""
+    if hit.is_whole:
+        return True
     shown = len(hit.lines) or hit.content.count("\n") + 1
     return shown >= WHOLE_SHARE * (hit.end_line - hit.start_line + 1)
 

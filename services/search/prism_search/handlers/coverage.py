@@ -26,7 +26,7 @@ from prism_store.schema import deep_vector
 from prism_store.scope import Scope
 
 MANIFEST_PAGE = 4_000
-MANIFEST_FIELDS = ("path", "blob", "generation", "status", "version", "reason")
+MANIFEST_FIELDS = ("path", "blob", "generation", "status", "version", "reason", "flags")
 FILES_PER_READ = 1_000
 KNOWN = with_status(FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
 PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
@@ -175,6 +175,7 @@ def _entry(point: StoredPoint) -> ManifestEntry:
         version=point.number("version"),
         file=point.id,
         reason=point.text("reason"),
+        flags=point.text("flags"),
     )
 
 

@@ -20,7 +20,7 @@ from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range
-from prism_search.core.retrieval.assemble import Passage, hit_of, members, shown_in_full
+from prism_search.core.retrieval.assemble import Passage, hit_of, members, text_range
 from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.retrieval.context import SearchContext
 from prism_search.core.retrieval.filters import dropped_by, filters_of
@@ -116,16 +116,10 @@ class Retrieval:
         candidates: Sequence[Candidate],
     ) -> Hits:
         """Returns the hits of passages with their texts, except where the file was replaced meanwhile."""
-        if context.request.detail is Detail.TOP and context.request.corpus is Corpus.CODE:
+        if context.request.corpus is Corpus.CODE:
             return await self._members(context, question, passages, candidates)
         read = partial(self._contents, context.target)
-        contents: Sequence[str | None]
-        if context.request.corpus is Corpus.DOCS:
-            passages, contents = await prefer_text(question, passages, await read(passages), read)
-        else:
-            shown = shown_in_full(context.request, passages)
-            texts = await read(shown) if shown else ()
-            contents = [*texts, *[""] * (len(passages) - len(shown))]
+        passages, contents = await prefer_text(question, passages, await read(passages), read)
         found = [
             hit_of(context, passage, content)
             for passage, content in zip(passages, contents, strict=True)
@@ -150,7 +144,17 @@ class Retrieval:
             for passage, file_range, lines, content in zip(passages, whole, ranges, contents, strict=True)
             if content is not None
         ]
-        return Hits(tuple(members(context, question, read, candidates)), is_whole=len(read) == len(passages))
+        found = members(context, question, read, candidates)
+        is_whole = len(read) == len(passages)
+        if context.request.detail is not Detail.FULL:
+            return Hits(tuple(hit for _, hit in found), is_whole)
+        texts = await self._contents(context.target, [(file, text_range(hit)) for file, hit in found])
+        hits = [
+            hit.model_copy(update={"content": text})
+            for (_, hit), text in zip(found, texts, strict=True)
+            if text is not None
+        ]
+        return Hits(tuple(hits), is_whole and len(hits) == len(found))
 
     async def diagnose(self, context: SearchContext, retrieved: Retrieved) -> dict[str, object]:
         """Returns why a question has no hits."""

@@ -26,7 +26,7 @@ class SearchDocs(BudgetedArguments):
 async def search_docs(call: Call, arguments: SearchDocs) -> Answer:
     request = call.request(SearchRequest, arguments, corpus=Corpus.DOCS)
     reply = await search(call.backend, request, arguments.max_tokens, PASSAGE_CHARS_MAX)
-    return hits.search(reply, arguments.max_tokens)
+    return hits.search(reply, arguments.max_tokens, with_numbers=False)
 
 
 TOOLS: tuple[AnyTool, ...] = (

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from prism_contracts.code import Flag
-from prism_contracts.rpc.search import Detail, Hit, SearchRequest
+from prism_contracts.rpc.search import Corpus, Detail, Hit
 from prism_search.core.confidence import HIGH_MIN
 from prism_search.core.file_context import file_context
 from prism_search.core.matching import Question
@@ -24,6 +24,9 @@ from prism_search.core.retrieval.members import (
 Passage = tuple[Candidate, Range]
 
 EXAMPLES = re.compile(r"(?:^|/)_?(?:examples?|samples?|demos?)/", re.IGNORECASE)
+ABOUT_EXAMPLES = re.compile(r"\b(?:examples?|samples?|demos?)\b", re.IGNORECASE)
+# Lines of a symbol that the text of its hit has.
+CONTENT_LINES_MAX = 300
 
 
 def passages_of(question: Question, ranked: Sequence[Candidate], limit: int) -> list[Passage]:
@@ -40,20 +43,21 @@ def passages_of(question: Question, ranked: Sequence[Candidate], limit: int) -> 
 
 
 def tests_last(context: SearchContext, passages: Sequence[Passage]) -> list[Passage]:
-    """Returns the passages of a page, with those of tests and examples last, unless the question is about tests."""
-    if context.request.detail is not Detail.TOP or context.query.about_tests:
+    """Returns the passages of a page, with those of tests and examples last, unless the question is about them.
+
+    Explained signals add up to the order, so it is kept.
+    """
+    request = context.request
+    if request.corpus is not Corpus.CODE or request.explain or context.query.about_tests:
         return list(passages)
-    return sorted(passages, key=lambda passage: is_aside(passage[0]))
+    with_examples = ABOUT_EXAMPLES.search(context.query.text) is not None
+    return sorted(passages, key=lambda passage: is_aside(passage[0], with_examples=with_examples))
 
 
-def is_aside(file: Candidate) -> bool:
-    """Whether a file is a test, or in a folder of examples."""
-    return Flag.TEST in file.flags or EXAMPLES.search(file.path) is not None
-
-
-def shown_in_full(request: SearchRequest, passages: Sequence[Passage]) -> Sequence[Passage]:
-    """Returns the passages whose text is read."""
-    return passages[: 0 if request.detail is Detail.COMPACT else len(passages)]
+def is_aside(file: Candidate, *, with_examples: bool = False) -> bool:
+    """Whether a file is a test, or in a folder of examples unless these are wanted."""
+    is_example = not with_examples and EXAMPLES.search(file.path) is not None
+    return is_example or Flag.TEST in file.flags
 
 
 def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
@@ -80,17 +84,25 @@ def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
     )
 
 
+def text_range(hit: Hit) -> Range:
+    """Returns the lines of a hit that are read as its text."""
+    return Range(hit.start_line, min(hit.end_line, hit.start_line + CONTENT_LINES_MAX - 1))
+
+
 def members(
     context: SearchContext,
     question: Question,
     read: Sequence[tuple[Passage, Range | None, MemberText]],
     candidates: Sequence[Candidate],
-) -> list[Hit]:
+) -> list[tuple[Candidate, Hit]]:
     """Returns the hits of passages as symbols, each symbol once; the first with its callees among the candidates.
+
+    The lines and what stands beside them are left out as requested.
 
     Where a whole file was read, its range is given, and the hit may be any of its symbols.
     """
-    hits: dict[tuple[str, int], Hit] = {}
+    hits: dict[tuple[str, int], tuple[Candidate, Hit]] = {}
+    detail = context.request.detail
     is_sure = bool(read) and read[0][0][0].likelihood >= HIGH_MIN
     budgets = BUDGETS if is_sure else BUDGETS_IF_UNSURE
     for (file, found), file_range, text in read:
@@ -98,25 +110,29 @@ def members(
         callees = [] if hits else callees_of(question, file, member, text, candidates)
         whole = hit_of(context, (file, found), "")
         symbol = member.symbol
-        hits.setdefault(
-            (file.file, member.start),
-            whole.model_copy(
-                update={
-                    "start_line": member.start,
-                    "end_line": member.end,
-                    "symbol": symbol.qualified_name if symbol else "",
-                    "kind": symbol.kind if symbol else "",
-                    "symbol_start": symbol.start if symbol else 0,
-                    "symbol_end": symbol.end if symbol else 0,
-                    "lines": member.lines,
-                    "signature": member.signature,
-                    "matched": member.matched,
-                    "beside": member.beside,
-                    "callees": tuple(one.label for one in callees),
-                    "callee_lines": () if is_sure else short_callee(callees, text),
-                }
-            ),
-        )
+        update: dict[str, object] = {
+            "start_line": member.start,
+            "end_line": member.end,
+            "symbol": symbol.qualified_name if symbol else "",
+            "kind": symbol.kind if symbol else "",
+            "symbol_start": symbol.start if symbol else 0,
+            "symbol_end": symbol.end if symbol else 0,
+            "signature": member.signature,
+        }
+        if detail is not Detail.COMPACT:
+            update |= {
+                "matched": member.matched,
+                "beside": member.beside,
+                "callees": tuple(one.label for one in callees),
+            }
+        if detail is Detail.TOP:
+            shown = {line.number for line in member.lines}
+            update |= {
+                "lines": member.lines,
+                "is_whole": bool(shown) and shown.issuperset(text.code(member.start, member.end)),
+                "callee_lines": () if is_sure else short_callee(callees, text),
+            }
+        hits.setdefault((file.file, member.start), (file, whole.model_copy(update=update)))
     return list(hits.values())
 
 
