@@ -246,6 +246,27 @@ async def test_challenges_follow_rfc_6750(start, provider) -> None:
         assert in_query.status_code == 401
 
 
+async def test_a_header_that_names_another_tool_allows_nothing(start, provider) -> None:
+    stack = await start()
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "index_repository", "arguments": {"url": "https://x.example/a/b"}},
+    }
+    headers = {
+        "Authorization": f"Bearer {provider.token(resource(stack))}",
+        "Accept": "application/json, text/event-stream",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "search_code",
+    }
+    async with httpx2.AsyncClient(base_url=stack.url) as http:
+        for version in (MODERN, HANDSHAKE):
+            reply = await http.post("/mcp", json=call, headers=headers | {"Mcp-Protocol-Version": version})
+            assert reply.status_code == 400 if version == MODERN else '"isError":true' in reply.text
+    assert not stack.fake.asked
+
+
 async def test_a_developer_token_gets_the_tool_error_as_before(start) -> None:
     stack = await start()
     await stack.change_token("prism_other", scopes=("read",))

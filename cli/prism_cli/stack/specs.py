@@ -145,7 +145,7 @@ def service_specs(data: DataDir, nats_port: int, qdrant_port: int, door: Door) -
     gateway_env = {
         "PRISM_GATEWAY_HOST": probes.HOST,
         "PRISM_GATEWAY_PORT": str(door.port),
-        "PRISM_PUBLIC_URL": door.url,
+        "PRISM_PUBLIC_URL": env.get("PRISM_PUBLIC_URL") or door.url,
         "PRISM_BOOTSTRAP_TOKEN_SHA256": hashlib.sha256(door.token.encode()).hexdigest(),
     }
     private = {INGEST: {"PRISM_CACHE_DIR": str(data.cache)}}

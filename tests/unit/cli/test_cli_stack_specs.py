@@ -51,6 +51,13 @@ def test_a_users_own_setting_is_kept(data: DataDir, monkeypatch: pytest.MonkeyPa
     assert services(data)["embedder"].env["OMP_NUM_THREADS"] == "4"
 
 
+def test_the_public_url_is_the_own_address_or_the_users(data: DataDir, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("PRISM_PUBLIC_URL", raising=False)
+    assert services(data)["gateway"].env["PRISM_PUBLIC_URL"] == "http://127.0.0.1:8780"
+    monkeypatch.setenv("PRISM_PUBLIC_URL", "https://prism.example.com")
+    assert services(data)["gateway"].env["PRISM_PUBLIC_URL"] == "https://prism.example.com"
+
+
 def test_a_run_file_of_another_process_is_ignored(data: DataDir):
     chunker = services(data)["chunker"]
     assert chunker.find_port(7) is None
