@@ -22,7 +22,7 @@ HEADING = re.compile(
     r"^\s*(?:→ )?(?P<path>[\w./-]+\.\w+)(?::(?P<start>\d+)-(?P<end>\d+) (?P<symbol>[^\s:]+))?"
 )
 UNDER = re.compile(r"^\s+(?P<symbol>[\w.$<>]+) \((?P<start>\d+)-(?P<end>\d+)\)")
-TESTS = re.compile(r"^\s+\d+ (?P<path>[\w./-]+\.\w+): (?P<tests>.+)$")
+TESTS = re.compile(r"^\s+(?P<path>[\w./-]+\.\w+): (?P<tests>depth \d+: .+)$")
 TEST = re.compile(r"(?P<symbol>[\w.$]+) (?P<start>\d+)-(?P<end>\d+)")
 TESTS_TITLE = "\ntests within "
 NEXT = re.compile(r"^next: (?P<tool>\w+) (?P<arguments>.+)$", re.MULTILINE)
