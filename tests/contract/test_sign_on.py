@@ -81,11 +81,13 @@ async def until_status(stack, token: str, expected: int) -> None:
 
 
 @asynccontextmanager
-async def client_of(stack, person: Person, revision: str = MODERN) -> AsyncIterator[Client]:
+async def client_of(stack, person: Person, revision: str = MODERN, query: str = "") -> AsyncIterator[Client]:
     headers = {"X-Prism-Structured": "true"}
     async with httpx2.AsyncClient(auth=person.auth, headers=headers, timeout=30) as http:
         mode = "legacy" if revision == HANDSHAKE else revision
-        async with Client(streamable_http_client(resource(stack), http_client=http), mode=mode) as client:
+        async with Client(
+            streamable_http_client(resource(stack) + query, http_client=http), mode=mode
+        ) as client:
             yield client
 
 
@@ -106,6 +108,14 @@ async def test_an_mcp_client_signs_on_and_asks(start, provider, revision) -> Non
     assert asked["scope"] == "prism.read offline_access"  # the last one is the client's own wish
     assert asked["resource"] == resource(stack)
     assert asked["code_challenge_method"] == "S256"
+
+
+async def test_a_query_is_no_part_of_the_resource(start, revision) -> None:
+    stack = await start()
+    person = Person(f"{resource(stack)}?toolsets=all")
+    async with client_of(stack, person, revision, "?toolsets=all") as client:
+        assert "index_repository" in {tool.name for tool in (await client.list_tools()).tools}
+    assert [asked["resource"] for asked in person.asked] == [resource(stack)]
 
 
 async def test_a_client_steps_up_to_a_tool_that_needs_more(start, revision) -> None:
