@@ -234,7 +234,7 @@ def _retry_after(answer: httpx.Response) -> float | None:
 
 
 def _compressed(request: OpenSnapshotRequest) -> bytes:
-    return gzip.compress(request.model_dump_json(exclude={"tenant"}).encode(), GZIP_LEVEL)
+    return gzip.compress(request.model_dump_json(exclude={"tenant", "visible"}).encode(), GZIP_LEVEL)
 
 
 def _job(answer: httpx.Response) -> Job:

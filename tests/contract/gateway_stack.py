@@ -791,7 +791,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
             await asyncio.sleep(0.005)
         book = Records(await open_bucket(bus.js, names.KV_TOKENS), Token)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        return Stack(url, config, fake, bus, buses["search"], buses["ingest"], book, app.tokens)
+        return Stack(url, config, fake, bus, buses["search"], buses["ingest"], book, app.parts.tokens)
 
     yield make
     for action in reversed(undo):

@@ -14,7 +14,7 @@ from prism_contracts.base import short_names
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import OVERLAY_HANDLE, Indexed, Layer, Repository
-from prism_contracts.rpc.common import SEVERAL_REPOSITORIES, WAIT_MAX_S, Receipt, ScopedRequest
+from prism_contracts.rpc.common import SEVERAL_REPOSITORIES, WAIT_MAX_S, CallerRequest, Receipt, ScopedRequest
 from prism_runtime.records import WatchedRecords
 from prism_store.reader import Reader
 from prism_store.scope import Scope, View
@@ -33,8 +33,11 @@ class RepositoryCatalog:
         self._layers = layers
         self._counts = FileCounts(reader)
 
-    def of_tenant(self, tenant: str) -> list[Repository]:
-        """Returns all repositories of a tenant, by name."""
+    def seen_by(self, request: CallerRequest) -> list[Repository]:
+        """Returns the repositories that a caller may see, by name."""
+        return [known for known in self._of_tenant(request.tenant) if request.sees(known.repo)]
+
+    def _of_tenant(self, tenant: str) -> list[Repository]:
         return sorted((r for r in self._records.values() if r.tenant == tenant), key=lambda r: r.name)
 
     async def target(self, request: ScopedRequest, *, single: bool = False) -> Target:
@@ -51,7 +54,7 @@ class RepositoryCatalog:
         while True:
             chosen = self._chosen(request, single=is_single)
             if not request.ref and not request.wait_for_commit:
-                return await self._present(base_target(request.tenant, chosen))
+                return await self._present(base_target(request.tenant, chosen, request.visible))
             try:
                 layer = self._layer(chosen[0], request.ref)
             except PrismError:
@@ -61,7 +64,7 @@ class RepositoryCatalog:
             else:
                 indexed: Indexed = layer or chosen[0]
                 if _serves(indexed, request.wait_for_commit):
-                    return await self._present(await self._with_view(request.tenant, chosen, layer))
+                    return await self._present(await self._with_view(request, chosen, layer))
                 if time.monotonic() > deadline:
                     raise _too_late(request, indexed)
                 if time.monotonic() > refusal and _cannot_come(chosen[0], indexed.active_job):
@@ -96,7 +99,8 @@ class RepositoryCatalog:
         """Returns how many indexed files the store lost; 0 while an import of the repository runs."""
         if not repository.is_quiet:
             return 0
-        return (await self._counts.count(await self._with_view(repository.tenant, [repository], layer))).lost
+        everything = CallerRequest(tenant=repository.tenant)
+        return (await self._counts.count(await self._with_view(everything, [repository], layer))).lost
 
     def repository_of_unindexed_commit(self, request: ScopedRequest) -> Repository | None:
         """Returns the repository, if the ref is a commit that no layer serves but its mirror may hold.
@@ -134,9 +138,17 @@ class RepositoryCatalog:
         return await self.target(request) == target
 
     def everything(self, target: Target) -> Target:
-        """Returns the base of all repositories of the target's tenant."""
+        """Returns the base of all repositories of the target's tenant, for statistics.
+
+        The caller may not see all of them: see `around`.
+        """
         tenant = target.scope.tenant
-        return base_target(tenant, self.of_tenant(tenant))
+        return base_target(tenant, self._of_tenant(tenant))
+
+    def around(self, target: Target) -> Target:
+        """Returns the base of all repositories that the caller of a target may see."""
+        caller = CallerRequest(tenant=target.scope.tenant, visible=target.visible)
+        return base_target(caller.tenant, self.seen_by(caller), target.visible)
 
     def is_whole(self, target: Target) -> bool:
         """Whether a target covers everything that its tenant has in the store.
@@ -159,7 +171,7 @@ class RepositoryCatalog:
             return None
 
     def _chosen(self, request: ScopedRequest, *, single: bool) -> Sequence[Repository]:
-        mine = self.of_tenant(request.tenant)
+        mine = self.seen_by(request)
         if not mine:
             raise PrismError(
                 ErrorCode.REPO_NOT_FOUND,
@@ -204,12 +216,14 @@ class RepositoryCatalog:
             )
         return found
 
-    async def _with_view(self, tenant: str, chosen: Sequence[Repository], layer: Layer | None) -> Target:
-        base = base_target(tenant, chosen)
+    async def _with_view(
+        self, request: CallerRequest, chosen: Sequence[Repository], layer: Layer | None
+    ) -> Target:
+        base = base_target(request.tenant, chosen, request.visible)
         if layer is None:
             return base
-        scope = Scope(tenant, base.scope.repos, view=await self._layers.view(layer))
-        return Target(scope, base.repositories, layer)
+        scope = Scope(request.tenant, base.scope.repos, view=await self._layers.view(layer))
+        return Target(scope, base.repositories, layer, request.visible)
 
     async def receipt(
         self,

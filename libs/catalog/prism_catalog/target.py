@@ -13,6 +13,7 @@ class Target(NamedTuple):
     scope: Scope
     repositories: tuple[Repository, ...]
     layer: Layer | None = None  # None for the base; a layer belongs to a single repository
+    visible: frozenset[str] | None = None  # as in `CallerRequest`
 
     def name_of(self, repo: str) -> str:
         """Returns the name of a repository by its id."""
@@ -26,7 +27,7 @@ class Target(NamedTuple):
     @property
     def base(self) -> "Target":
         """The same repositories without the layer."""
-        return Target(self.scope.base, self.repositories)
+        return Target(self.scope.base, self.repositories, visible=self.visible)
 
     @property
     def is_quiet(self) -> bool:
@@ -57,6 +58,9 @@ class Target(NamedTuple):
         return served + sum(known.next_version for known in indexed)
 
 
-def base_target(tenant: str, repositories: Sequence[Repository]) -> Target:
+def base_target(
+    tenant: str, repositories: Sequence[Repository], visible: frozenset[str] | None = None
+) -> Target:
     """Returns the base of a tenant's repositories."""
-    return Target(Scope(tenant, tuple(known.repo for known in repositories)), tuple(repositories))
+    scope = Scope(tenant, tuple(known.repo for known in repositories))
+    return Target(scope, tuple(repositories), visible=visible)

@@ -48,6 +48,7 @@ KV_JOBS = "prism_jobs"  # <job id> -> Job
 KV_CANCELLED_JOBS = "prism_cancelled_jobs"  # <job id> -> CancelledJob
 KV_TOKENS = "prism_tokens"  # <sha256 of the token> -> Token
 KV_TENANTS = "prism_tenants"  # <tenant> -> Tenant
+KV_GROUPS = "prism_groups"  # <tenant>.<name> -> Group
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets
 KV_DELIVERIES = "prism_deliveries"  # <sha256 of a webhook's delivery> -> Delivery
 KV_LEASES = "prism_leases"  # <task> -> its holder

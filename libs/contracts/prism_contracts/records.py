@@ -388,6 +388,26 @@ class Tenant(Message):
     created_at: datetime
 
 
+def group_key(tenant: str, name: str) -> str:
+    """Returns the key of a group's record."""
+    return record_key(tenant, name)
+
+
+class Group(Message):
+    """Repositories of a tenant under one name, which may replace a repository's name in questions and tokens."""
+
+    tenant: str = Field(pattern=TENANT_PATTERN)
+    name: str  # without the @
+    repos: tuple[str, ...]  # owner/name, whether they exist or not
+    created_at: datetime
+    created_by: str = ""  # id of the caller
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return group_key(self.tenant, self.name)
+
+
 class Secrets(Message):
     """The secrets of a repository. Never logged, never part of a reply."""
 

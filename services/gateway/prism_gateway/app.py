@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,10 +13,12 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import Route
 
+from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_gateway.auth import BearerAuth
-from prism_gateway.backend import Backend
+from prism_gateway.backend import BackendServices
 from prism_gateway.calls import CallFrame
+from prism_gateway.groups import Groups
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
 from prism_gateway.mcp.toolsets import ToolsetCheck
@@ -41,27 +44,31 @@ SEARCH_CHECKED_EVERY_S = 2.0
 SCHEMA_REF = "#/components/schemas/{model}"
 
 
-def build_http(
-    settings: GatewaySettings,
-    bus: Bus,
-    tokens: TokenBook,
-    vault: Vault,
-    webhooks: Receiver,
-    *,
-    sign_on: SignOn,
-    limiter: Limiter,
-) -> FastAPI:
+@dataclass(frozen=True)
+class GatewayParts:
+    """What the gateway reads and writes itself, and how people sign on."""
+
+    tenants: Tenants
+    groups: Groups
+    tokens: TokenBook
+    vault: Vault
+    webhooks: Receiver
+    sign_on: SignOn
+    limiter: Limiter
+
+
+def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> FastAPI:
     """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
-    backend = Backend(bus, settings)
+    backend = BackendServices(bus, settings, parts.groups)
     manager = session_manager(
-        mcp_server(backend, limiter, release()), _security(settings), settings.mcp_bytes_max
+        mcp_server(backend, parts.limiter, release()), _security(settings), settings.mcp_bytes_max
     )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with manager.run(), tokens.storing_uses():
+        async with manager.run(), parts.tokens.storing_uses():
             yield
-        await sign_on.close()
+        await parts.sign_on.close()
 
     app = FastAPI(
         title="Prism",
@@ -72,20 +79,19 @@ def build_http(
         servers=[{"url": settings.public_url}] if settings.public_url else None,
     )
     app.state.settings, app.state.bus, app.state.backend = settings, bus, backend
-    app.state.vault, app.state.webhooks, app.state.tokens = vault, webhooks, tokens
-    app.state.limiter = limiter
+    app.state.parts = parts
     errors.install(app)
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
     app.add_middleware(CallFrame)
     strangers = Strangers(settings.unauthenticated_per_minute)
-    app.add_middleware(BearerAuth, tokens=tokens, sign_on=sign_on, strangers=strangers)
+    app.add_middleware(BearerAuth, tokens=parts.tokens, sign_on=parts.sign_on, strangers=strangers)
     # First: routes are tried in order, and this one gets the most requests.
     app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
     app.include_router(rest_router())
-    if sign_on.resource:
-        app.router.routes.extend(sign_on.resource.routes())
-    app.router.routes.extend(health_routes(SERVICE, _checks(bus, tokens)))
+    if parts.sign_on.resource:
+        app.router.routes.extend(parts.sign_on.resource.routes())
+    app.router.routes.extend(health_routes(SERVICE, _checks(bus, parts.tokens)))
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 

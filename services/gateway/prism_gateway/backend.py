@@ -5,29 +5,34 @@ Raises PrismError only.
 
 import asyncio
 from contextlib import nullcontext
-from typing import IO, Protocol, TypeVar, cast
+from dataclasses import dataclass
+from typing import IO, TypeVar
 
 from prism_contracts.base import Lane, Message
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FilesUploaded
 from prism_contracts.registry import Rpc, Timeout
-from prism_contracts.rpc.common import RECEIPT, ReceiptRequest, ScopedRequest
+from prism_contracts.rpc.common import RECEIPT, CallerRequest, ReceiptRequest, ScopedRequest
 from prism_contracts.rpc.guidance import EDIT_CONTEXT
 from prism_contracts.rpc.imports import STORE_SCIP, StoreScipReply, StoreScipRequest
+from prism_gateway.callers import Caller
+from prism_gateway.groups import Groups, is_group
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.turns import TurnLimits, Turns, Waiters
+from prism_gateway.visibility import visible_to
 from prism_runtime.bus import Bus
 
-Request = TypeVar("Request", bound=Message)
+Request = TypeVar("Request", bound=CallerRequest)
 Answer = TypeVar("Answer", bound=Message)
 
 
-class Backend:
+class BackendServices:
     """The services behind the gateway."""
 
-    def __init__(self, bus: Bus, settings: GatewaySettings) -> None:
+    def __init__(self, bus: Bus, settings: GatewaySettings, groups: Groups) -> None:
         self._bus = bus
         self._settings = settings
+        self._groups = groups
         limits = TurnLimits(
             total=settings.questions_max,
             of_tenant_shared=settings.questions_of_tenant_shared,
@@ -44,6 +49,14 @@ class Backend:
         }
         self._waiters = Waiters(settings.waiters_of_tenant_max)
 
+    def of(self, caller: Caller) -> "Backend":
+        """Returns the services as one caller may use them."""
+        return Backend(self, caller, visible_to(caller, self._groups))
+
+    def members(self, tenant: str, group: str) -> frozenset[str] | None:
+        """Returns the ids of a group's repositories; None if there is no such group."""
+        return self._groups.members(tenant, group)
+
     async def ask(self, rpc: Rpc[Request, Answer], request: Request) -> Answer:
         """Send a request to its service and return the reply.
 
@@ -55,16 +68,15 @@ class Backend:
             return await self._send(rpc, request)
         if isinstance(request, ScopedRequest) and request.wait_for_commit:
             await self._wait_for_commit(request)
-        tenant = cast("_OfTenant", request).tenant
+        tenant = request.tenant
         costly_turn = self._edit_turns.turn(tenant) if rpc is EDIT_CONTEXT else nullcontext()
         async with costly_turn, self._turns.turn(tenant):
             return await self._send(rpc, request)
 
-    async def store_scip(self, request: StoreScipRequest, file: IO[bytes]) -> StoreScipReply:
-        """Upload a SCIP index, and have ingest store it."""
+    async def store_file(self, file: IO[bytes]) -> str:
+        """Store the body of a later request. Returns its name."""
         self._bus.room.check()
-        name = await self._bus.codec.store_file(file)
-        return await self.ask(STORE_SCIP, request.model_copy(update={"object": name}))
+        return await self._bus.codec.store_file(file)
 
     async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:
         """Publish a pack of file contents for ingest. Returns when it is stored."""
@@ -82,6 +94,7 @@ class Backend:
         """Wait until the commit is served. The question itself follows, and does not wait."""
         waiting = ReceiptRequest(
             tenant=request.tenant,
+            visible=request.visible,
             repo=request.repo,
             ref=request.ref,
             wait_for_commit=request.wait_for_commit,
@@ -93,5 +106,44 @@ class Backend:
         return await self._bus.ask(rpc, request, timeout_s=self._timeouts_s[rpc.timeout])
 
 
-class _OfTenant(Protocol):
-    tenant: str
+@dataclass(frozen=True)
+class Backend:
+    """The services as one caller may use them: every request carries what the caller may see."""
+
+    services: BackendServices
+    caller: Caller
+    visible: frozenset[str] | None  # as in `CallerRequest`
+
+    async def ask(self, rpc: Rpc[Request, Answer], request: Request) -> Answer:
+        """Send a request to its service and return the reply; see `BackendServices.ask`.
+
+        A group in `repo` selects those of its repositories that the caller may see.
+        """
+        limits: dict[str, object] = {"tenant": self.caller.tenant, "visible": self.visible}
+        if isinstance(request, ScopedRequest) and is_group(request.repo):
+            limits |= {"repo": "", "visible": self._members(request.repo)}
+        return await self.services.ask(rpc, request.model_copy(update=limits))
+
+    async def store_scip(self, request: StoreScipRequest, file: IO[bytes]) -> StoreScipReply:
+        """Upload a SCIP index, and have ingest store it."""
+        name = await self.services.store_file(file)
+        return await self.ask(STORE_SCIP, request.model_copy(update={"object": name}))
+
+    async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:
+        """Publish a pack of file contents for a job that admits it. Returns when it is stored."""
+        await self.services.store_pack(pack, lane)
+
+    def sees(self, repo: str) -> bool:
+        """Whether the caller may see and change a repository, given by its id."""
+        return CallerRequest(tenant=self.caller.tenant, visible=self.visible).sees(repo)
+
+    def _members(self, group: str) -> frozenset[str]:
+        members = self.services.members(self.caller.tenant, group)
+        seen = frozenset(repo for repo in members or () if self.sees(repo))
+        if not seen:
+            raise PrismError(
+                ErrorCode.REPO_NOT_FOUND,
+                f"There is no group {shown(group)}.",
+                "`prism groups list` lists the groups. Or name a repository.",
+            )
+        return seen

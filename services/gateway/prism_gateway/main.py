@@ -7,7 +7,8 @@ from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
-from prism_gateway.app import SERVICE, build_http
+from prism_gateway.app import SERVICE, GatewayParts, build_http
+from prism_gateway.groups import Groups
 from prism_gateway.rates.limiter import Limiter, LimitMetrics
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.signon.door import SignOn
@@ -20,14 +21,10 @@ from prism_runtime.service import Service
 
 @dataclass(frozen=True)
 class GatewayApp:
-    """The HTTP application of the gateway, and the records behind it."""
+    """The HTTP application of the gateway, and its parts."""
 
     http: FastAPI
-    tenants: Tenants
-    tokens: TokenBook
-    limiter: Limiter
-    vault: Vault
-    webhooks: Receiver
+    parts: GatewayParts
 
 
 def build(
@@ -42,23 +39,29 @@ def build(
     Until `open_records`, guarded paths answer `unavailable`.
     """
     tenants = Tenants(plans)
-    tokens = TokenBook(tenants)
-    webhooks = Receiver(bus, vault, settings, WebhookMetrics(metrics))
-    limiter = Limiter(tenants, LimitMetrics(metrics))
-    sign_on = SignOn(settings, tenants, plan=plans.plan_default)
-    http = build_http(settings, bus, tokens, vault, webhooks, sign_on=sign_on, limiter=limiter)
-    return GatewayApp(http, tenants, tokens, limiter, vault, webhooks)
+    parts = GatewayParts(
+        tenants=tenants,
+        groups=Groups(),
+        tokens=TokenBook(tenants),
+        vault=vault,
+        webhooks=Receiver(bus, vault, settings, WebhookMetrics(metrics)),
+        sign_on=SignOn(settings, tenants, plan=plans.plan_default),
+        limiter=Limiter(tenants, LimitMetrics(metrics)),
+    )
+    return GatewayApp(build_http(settings, bus, parts), parts)
 
 
 async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> None:
-    """Open the records of tenants, tokens, secrets and repositories on a started bus, and store the first token."""
-    await app.tenants.open(bus, replicas=settings.nats_replicas)
-    await app.tokens.open(bus, replicas=settings.nats_replicas)
-    await app.limiter.open(bus, replicas=settings.nats_replicas)
-    await app.vault.open(bus.js, replicas=settings.nats_replicas)
-    await app.webhooks.open()
+    """Open the records on a started bus, and store the first token."""
+    parts = app.parts
+    await parts.tenants.open(bus, replicas=settings.nats_replicas)
+    await parts.groups.open(bus)
+    await parts.tokens.open(bus, replicas=settings.nats_replicas)
+    await parts.limiter.open(bus, replicas=settings.nats_replicas)
+    await parts.vault.open(bus.js, replicas=settings.nats_replicas)
+    await parts.webhooks.open()
     if settings.bootstrap_token_sha256:
-        await app.tokens.bootstrap(settings.bootstrap_token_sha256, settings.bootstrap_tenant)
+        await parts.tokens.bootstrap(settings.bootstrap_token_sha256, settings.bootstrap_tenant)
 
 
 async def serve() -> None:

@@ -31,8 +31,9 @@ Part = Callable[[], Awaitable[Any]]
 Counts = Mapping[tuple[str, str], LayerPoints]  # by repository and layer
 
 
-async def status_of(tenant: str, backend: Backend, js: JetStreamContext, timeout_s: float) -> dict[str, Any]:
-    """Returns the status of a tenant, as JSON."""
+async def status_of(backend: Backend, js: JetStreamContext, timeout_s: float) -> dict[str, Any]:
+    """Returns the status of what a caller may see, as JSON."""
+    tenant = backend.caller.tenant
     errors: dict[str, str] = {}
 
     async def part(name: str, ask: Part) -> Any:
@@ -49,7 +50,7 @@ async def status_of(tenant: str, backend: Backend, js: JetStreamContext, timeout
 
     streams, letters, points, known = await asyncio.gather(
         part("streams", lambda: _streams(js)),
-        part("dead_letters", lambda: _dead_letters(js, tenant)),
+        part("dead_letters", lambda: _dead_letters(js, backend)),
         part("points", lambda: backend.ask(POINT_COUNTS, PointCountsRequest(tenant=tenant))),
         part("jobs", lambda: backend.ask(JOBS, JobsRequest(tenant=tenant, limit=JOBS_SHOWN_MAX))),
     )
@@ -87,9 +88,12 @@ async def _stream(js: JetStreamContext, name: str) -> dict[str, Any]:
     }
 
 
-async def _dead_letters(js: JetStreamContext, tenant: str) -> dict[str, Any]:
-    """Returns the number of dead letters of the tenant, and the newest."""
-    subjects = names.dead_letter_subject(tenant, "*", "*")
+async def _dead_letters(js: JetStreamContext, backend: Backend) -> dict[str, Any]:
+    """Returns the number of dead letters that the caller may see, and the newest.
+
+    For a caller with a list of repositories, only the newest letters are counted.
+    """
+    subjects = names.dead_letter_subject(backend.caller.tenant, "*", "*")
     state = (await js.stream_info(names.DEAD_LETTERS, subjects_filter=subjects)).state
     messages = sum((state.subjects or {}).values())
     newest: list[dict[str, Any]] = []
@@ -98,8 +102,10 @@ async def _dead_letters(js: JetStreamContext, tenant: str) -> dict[str, Any]:
     while last >= first and len(newest) < min(messages, DEAD_LETTERS_SHOWN_MAX):
         batch = range(last, max(first, last - DEAD_LETTERS_SHOWN_MAX + 1) - 1, -1)
         letters = await asyncio.gather(*(_letter(js, seq) for seq in batch))
-        newest += [shown for letter in letters if letter and (shown := _shown(letter, tenant))]
+        newest += [shown for letter in letters if letter and (shown := _shown(letter, backend))]
         last = batch[-1] - 1
+    if backend.visible is not None:
+        messages = len(newest)
     return {"messages": messages, "newest": newest[:DEAD_LETTERS_SHOWN_MAX]}
 
 
@@ -110,10 +116,10 @@ async def _letter(js: JetStreamContext, seq: int) -> RawStreamMsg | None:
         return None
 
 
-def _shown(letter: RawStreamMsg, tenant: str) -> dict[str, Any] | None:
-    """Returns a dead letter as its tenant sees it, or None if it belongs to another tenant."""
+def _shown(letter: RawStreamMsg, backend: Backend) -> dict[str, Any] | None:
+    """Returns a dead letter as the caller sees it, or None if it may not see it."""
     event = _event(letter)
-    if event.get("tenant") != tenant:
+    if event.get("tenant") != backend.caller.tenant or not backend.sees(str(event.get("repo", ""))):
         return None
     headers = letter.headers or {}
     return {

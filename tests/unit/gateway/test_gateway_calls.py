@@ -9,13 +9,13 @@ from prism_contracts.base import Message
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.files import ListFilesRequest, OutlineRequest
 from prism_contracts.rpc.symbols import ReferencesRequest
-from prism_gateway.backend import Backend
+from prism_gateway.backend import Backend, BackendServices
 from prism_gateway.callers import Caller
 from prism_gateway.mcp.tool import Call, ask_for_what_fits
 from prism_gateway.mcp.tools.code import FindReferences, GetFileOutline
 
 CALLER = Caller("acme", frozenset({"read"}), "token:0123456789ab", "")
-CALL = Call(cast("Backend", None), CALLER, "acme/header", "topic", "c0ffee1", 1)
+CALL = Call(Backend(cast("BackendServices", None), CALLER, None), "acme/header", "topic", "c0ffee1", 1)
 
 
 @pytest.mark.parametrize(("given", "asked"), [("", "acme/header"), ("acme/app", "acme/app")])
@@ -48,7 +48,7 @@ class Page(Message):
 NUMBERS = Rpc("search.numbers", ListFilesRequest, Page)
 
 
-class NumbersBackend(Backend):
+class NumbersServices(BackendServices):
     def __init__(self) -> None:
         pass
 
@@ -59,7 +59,7 @@ class NumbersBackend(Backend):
 @pytest.mark.parametrize(("fitting", "shown", "cut_off"), [(8, 8, True), (9, 9, False), (10, 9, False)])
 async def test_a_page_that_does_not_fit_is_requested_smaller(fitting, shown, cut_off) -> None:
     request = ListFilesRequest(tenant="acme")
-    call = replace(CALL, backend=NumbersBackend())
+    call = replace(CALL, backend=Backend(NumbersServices(), CALLER, None))
     page, more = await ask_for_what_fits(
         call, NUMBERS, request, lambda reply: len(reply.items), lambda _: fitting
     )

@@ -1,6 +1,10 @@
 """What requests share: their scope, and the receipt that every answer carries."""
 
+from collections.abc import Collection
 from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field, PlainSerializer
 
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody
@@ -8,20 +12,40 @@ from prism_contracts.registry import Rpc
 from prism_contracts.types import (
     CommitIdOrNone,
     RefOrNone,
+    RepoId,
     RepoKeyOrNone,
     TenantId,
 )
 
 SNAPSHOT_FILES_MAX = 500_000
 WAIT_MAX_S = 20.0
+VISIBLE_MAX = 10_000
 # Replaces the name in a receipt whose answer covers all of the tenant's repositories.
 SEVERAL_REPOSITORIES = "*"
 
 
-class ScopedRequest(Message):
-    """A question about one repository of a tenant, or about all of them if `repo` is empty."""
+def _sorted(ids: Collection[str] | None) -> list[str] | None:
+    return None if ids is None else sorted(ids)
+
+
+class CallerRequest(Message):
+    """A request of a caller, who belongs to a tenant and may be limited to some of its repositories."""
 
     tenant: TenantId
+    # Ids of the repositories that the caller may see and change, whether they exist or not. None: all of the
+    # tenant's.
+    visible: Annotated[
+        Annotated[frozenset[RepoId], Field(max_length=VISIBLE_MAX)] | None, PlainSerializer(_sorted)
+    ] = None
+
+    def sees(self, repo: str) -> bool:
+        """Whether the caller may see and change a repository, given by its id. Nothing else decides this."""
+        return self.visible is None or repo in self.visible
+
+
+class ScopedRequest(CallerRequest):
+    """A question about one repository of a tenant, or about all that the caller sees if `repo` is empty."""
+
     repo: RepoKeyOrNone = ""  # owner/name, as the caller gave it
     # Branch, tag, pull request (`pull/12`), commit of a layer, or handle of an overlay. Empty: the followed
     # branch.

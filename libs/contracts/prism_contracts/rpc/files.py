@@ -11,7 +11,13 @@ from prism_contracts.code import (
     Symbol,
 )
 from prism_contracts.registry import Rpc
-from prism_contracts.rpc.common import SNAPSHOT_FILES_MAX, EnclosingSymbol, Receipt, ScopedRequest
+from prism_contracts.rpc.common import (
+    SNAPSHOT_FILES_MAX,
+    CallerRequest,
+    EnclosingSymbol,
+    Receipt,
+    ScopedRequest,
+)
 from prism_contracts.types import (
     Count,
     Cursor,
@@ -222,10 +228,9 @@ class ManifestReply(Message):
     next_cursor: str = ""
 
 
-class PointCountsRequest(Message):
+class PointCountsRequest(CallerRequest):
     """Counts the points of a tenant by repository and layer."""
 
-    tenant: TenantId
     repo: RepoKeyOrNone = ""  # only this one, by its id
 
 

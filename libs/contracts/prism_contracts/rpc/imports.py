@@ -14,7 +14,7 @@ from prism_contracts.code import (
 )
 from prism_contracts.records import UPLOAD, History, Job, Layer, Repository
 from prism_contracts.registry import Rpc, Timeout
-from prism_contracts.rpc.common import SNAPSHOT_FILES_MAX
+from prism_contracts.rpc.common import SNAPSHOT_FILES_MAX, CallerRequest
 from prism_contracts.types import (
     BlobHash,
     CommitId,
@@ -53,7 +53,7 @@ class SnapshotFile(Message):
     language: Language = ""
 
 
-class OpenSnapshotRequest(Message):
+class OpenSnapshotRequest(CallerRequest):
     """Updates a repository, or a layer of it, to this set of files. `snapshot` is the idempotency key."""
 
     tenant: TenantIdOrNone  # empty in a client's request: the token decides it
@@ -76,10 +76,9 @@ class OpenSnapshotReply(Message):
     needed: tuple[int, ...]
 
 
-class StoreScipRequest(Message):
+class StoreScipRequest(CallerRequest):
     """Stores a SCIP index of an indexed commit, for the whole repository or a folder of it."""
 
-    tenant: TenantId
     repo: RepoKey  # owner/name
 
     commit: CommitId
@@ -113,10 +112,9 @@ class StoreScipReply(Message):
     unreadable: int = 0
 
 
-class CloneRequest(Message):
+class CloneRequest(CallerRequest):
     """Clones or fetches a git URL and indexes a ref of it (the default branch if empty)."""
 
-    tenant: TenantId
     url: GitUrl
     repo_name: RepoNameOrNone = ""
     ref: RefName = ""
@@ -132,10 +130,9 @@ class FileEdit(Message):
     base_blob: BlobHash | None = None
 
 
-class EditRequest(Message):
+class EditRequest(CallerRequest):
     """Changes files of a repository: the given ones, and those that a unified diff of indexed files produces."""
 
-    tenant: TenantId
     repo_name: RepoKey
     base_commit: CommitIdOrNone = ""  # the commit that must be served; empty: any
     commit: CommitIdOrNone = ""  # the commit whose tree this results in; empty for uncommitted changes
@@ -177,10 +174,9 @@ class CommitFilesReply(Message):
     files: tuple[SnapshotFile, ...]
 
 
-class AdmitUploadRequest(Message):
+class AdmitUploadRequest(CallerRequest):
     """Checks that a tenant may upload contents for a job."""
 
-    tenant: TenantId
     job: JobId
 
 
@@ -191,10 +187,9 @@ class AdmitUploadReply(Message):
     bytes_max: Count = 0  # the total size of the files that the job needs
 
 
-class JobRequest(Message):
+class JobRequest(CallerRequest):
     """Returns a job, or the newest job of `repo`."""
 
-    tenant: TenantId
     job: JobIdOrNone = ""
     repo: RepoKeyOrNone = ""
 
@@ -205,17 +200,15 @@ class JobReply(Message):
     job: Job
 
 
-class CancelJobRequest(Message):
+class CancelJobRequest(CallerRequest):
     """Ends a running job. What the index serves stays as it is."""
 
-    tenant: TenantId
     job: JobId
 
 
-class JobsRequest(Message):
+class JobsRequest(CallerRequest):
     """Lists the newest jobs of a tenant."""
 
-    tenant: TenantId
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from prism_contracts.base import Lane, Message
 from prism_contracts.records import Job, Layer
 from prism_contracts.registry import Rpc, Timeout
+from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.rpc.imports import EDIT_FILES_MAX, FileEdit
 from prism_contracts.types import (
     CommitIdOrNone,
@@ -15,7 +16,6 @@ from prism_contracts.types import (
     RefName,
     RefOrNone,
     RepoKey,
-    TenantId,
 )
 
 OVERLAY_TTL_MIN_S = 60
@@ -23,19 +23,17 @@ OVERLAY_TTL_DEFAULT_S = 8 * 3600
 OVERLAY_TTL_MAX_S = 7 * 24 * 3600
 
 
-class CreateLayerRequest(Message):
+class CreateLayerRequest(CallerRequest):
     """Creates or updates the layer of a branch, tag or commit of a repository that Prism fetches."""
 
-    tenant: TenantId
     repo: RepoKey  # owner/name
     ref: Annotated[RefName, Field(min_length=1)]
     lane: Lane = Lane.LIVE
 
 
-class DeleteLayerRequest(Message):
+class DeleteLayerRequest(CallerRequest):
     """Deletes a layer."""
 
-    tenant: TenantId
     repo: RepoKey
     ref: Ref
 
@@ -47,10 +45,9 @@ class LayerReply(Message):
     job: Job | None = None
 
 
-class OpenOverlayRequest(Message):
+class OpenOverlayRequest(CallerRequest):
     """Opens an overlay of uncommitted edits on a layer, or replaces the edits of an open one."""
 
-    tenant: TenantId
     repo: RepoKey
     base_ref: RefOrNone = ""  # the layer below; empty for the base
     handle: RefOrNone = ""
@@ -60,10 +57,9 @@ class OpenOverlayRequest(Message):
     ttl_s: Annotated[int, Field(ge=OVERLAY_TTL_MIN_S, le=OVERLAY_TTL_MAX_S)] = OVERLAY_TTL_DEFAULT_S
 
 
-class CloseOverlayRequest(Message):
+class CloseOverlayRequest(CallerRequest):
     """Deletes an overlay."""
 
-    tenant: TenantId
     repo: RepoKey
     handle: Ref
 

@@ -1,6 +1,7 @@
 """What search knows and the graph does not: file texts and similar names. Raises only PrismError."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import ScopedRequest
@@ -20,7 +21,7 @@ TIMEOUT_S = 5.0
 
 
 class SearchClient:
-    """A client of the search service that forwards the caller's tenant, repository and ref."""
+    """A client of the search service that forwards the caller, its repository and ref."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -62,5 +63,5 @@ class SearchClient:
                 return lines
 
 
-def _scope(request: ScopedRequest) -> dict[str, str]:
-    return {"tenant": request.tenant, "repo": request.repo, "ref": request.ref}
+def _scope(request: ScopedRequest) -> dict[str, Any]:
+    return request.model_dump(include={"tenant", "visible", "repo", "ref"})

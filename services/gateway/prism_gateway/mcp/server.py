@@ -24,7 +24,7 @@ from starlette.requests import Request
 
 from prism_contracts.errors import PrismError
 from prism_gateway import scopes
-from prism_gateway.backend import Backend
+from prism_gateway.backend import BackendServices
 from prism_gateway.callers import caller_of
 from prism_gateway.calls import facts_of
 from prism_gateway.mcp.answers.receipts import corrections
@@ -52,7 +52,7 @@ INSTRUCTIONS = (
 Context = ServerRequestContext[Any, Request]
 
 
-def mcp_server(backend: Backend, limiter: Limiter, version: str) -> Server[Any]:
+def mcp_server(services: BackendServices, limiter: Limiter, version: str) -> Server[Any]:
     """Returns the server with all tools. Each request decides which of them it lists."""
     tools = {tool.name: tool for tool in TOOLS}
     definitions = {
@@ -76,7 +76,7 @@ def mcp_server(backend: Backend, limiter: Limiter, version: str) -> Server[Any]:
         if tool is None:
             return error_result(unknown_tool(params.name, list(tools)))
         repo, ref, commit = (request.headers.get(name, "") for name in SCOPE_HEADERS)
-        call = Call(backend, caller_of(request), repo, ref, commit, len(tools))
+        call = Call(services.of(caller_of(request)), repo, ref, commit, len(tools))
 
         async def admit() -> None:
             admission = await limiter.admit(call.caller, CLASS_OF_TOOL.get(tool.name, CallClass.OTHER))

@@ -10,6 +10,7 @@ from mcp.types import ToolAnnotations
 
 from prism_contracts.base import Message
 from prism_contracts.registry import Rpc
+from prism_contracts.rpc.common import CallerRequest
 from prism_gateway.backend import Backend
 from prism_gateway.callers import Caller
 from prism_gateway.mcp.arguments import Arguments, ScopedArguments
@@ -18,7 +19,7 @@ from prism_gateway.mcp.schema import Schema, input_schema
 Json = dict[str, Any]
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
-RequestT = TypeVar("RequestT", bound=Message)
+RequestT = TypeVar("RequestT", bound=CallerRequest)
 ReplyT = TypeVar("ReplyT", bound=Message)
 
 
@@ -36,11 +37,15 @@ class Call:
     """The context of a call: the caller, the headers, the services."""
 
     backend: Backend
-    caller: Caller
     repo: str  # from the header X-Prism-Repo
     ref: str  # from X-Prism-Ref
     wait_for_commit: str  # from X-Prism-Wait-For-Commit
     tool_count: int  # the number of tools, listed or not
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls."""
+        return self.backend.caller
 
     def request(self, request: type[RequestT], arguments: ScopedArguments, /, **others: object) -> RequestT:
         """Returns the request for the arguments; `others` override fields.

@@ -55,6 +55,7 @@ def _refuse(_: object) -> str:
 
 # Never read from a body and absent from the schema; `for_tenant` sets it.
 TokenTenant = SkipJsonSchema[Annotated[str, Field(max_length=0), BeforeValidator(_refuse)]]
+TokenVisible = SkipJsonSchema[Annotated[None, BeforeValidator(_refuse)]]
 STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -63,6 +64,7 @@ class SearchBody(SearchRequest):
 
     model_config = STRICT
     tenant: TokenTenant = ""
+    visible: TokenVisible = None
     max_tokens: Annotated[int, Field(ge=TOKENS_MIN, le=TOKENS_MAX)] = TOKENS_MAX
 
 
@@ -71,6 +73,7 @@ class GrepBody(GrepRequest):
 
     model_config = STRICT
     tenant: TokenTenant = ""
+    visible: TokenVisible = None
 
 
 class SnapshotBody(OpenSnapshotRequest):
@@ -78,6 +81,7 @@ class SnapshotBody(OpenSnapshotRequest):
 
     model_config = STRICT
     tenant: TokenTenant = ""
+    visible: TokenVisible = None
 
 
 class RepositoryBody(BaseModel):

@@ -7,7 +7,7 @@ from fastapi import Depends, Header, Request
 from prism_catalog.vault import Vault
 from prism_contracts.types import RepoKeyOrNone
 from prism_gateway import callers
-from prism_gateway.backend import Backend
+from prism_gateway.backend import Backend, BackendServices
 from prism_gateway.callers import caller_of
 from prism_gateway.calls import facts_of
 from prism_gateway.rates.limiter import Limiter
@@ -30,7 +30,7 @@ async def check_route(request: Request) -> None:
         return
     caller = caller_of(request)
     check_scope(caller, ROUTES.get(name, frozenset()))
-    limiter = cast("Limiter", request.app.state.limiter)
+    limiter = cast("Limiter", request.app.state.parts.limiter)
     admission = await limiter.admit(caller, CLASS_OF_ROUTE.get(name, CallClass.OTHER))
     facts_of(request).admission = admission
     admission.check()
@@ -41,7 +41,8 @@ async def _caller(request: Request) -> callers.Caller:
 
 
 async def _backend(request: Request) -> Backend:
-    return cast("Backend", request.app.state.backend)
+    services = cast("BackendServices", request.app.state.backend)
+    return services.of(caller_of(request))
 
 
 async def _bus(request: Request) -> Bus:
@@ -49,15 +50,15 @@ async def _bus(request: Request) -> Bus:
 
 
 async def _webhooks(request: Request) -> Receiver:
-    return cast("Receiver", request.app.state.webhooks)
+    return cast("Receiver", request.app.state.parts.webhooks)
 
 
 async def _vault(request: Request) -> Vault:
-    return cast("Vault", request.app.state.vault)
+    return cast("Vault", request.app.state.parts.vault)
 
 
 async def _tokens(request: Request) -> TokenBook:
-    return cast("TokenBook", request.app.state.tokens)
+    return cast("TokenBook", request.app.state.parts.tokens)
 
 
 async def _settings(request: Request) -> GatewaySettings:

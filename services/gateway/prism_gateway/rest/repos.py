@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from prism_contracts.base import repo_id
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.rpc.common import RECEIPT, Receipt, ReceiptRequest
 from prism_contracts.rpc.files import (
     COVERAGE,
@@ -54,16 +55,24 @@ async def index_repository(body: RepositoryBody, caller: Caller, backend: Servic
 
 
 @router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
-async def set_secrets(name: RepoKey, body: SecretsBody, caller: Caller, vault: RepositorySecrets) -> Response:
+async def set_secrets(
+    name: RepoKey, body: SecretsBody, backend: Services, vault: RepositorySecrets
+) -> Response:
     """Store the webhook secret of a repository, or the login of its git server.
 
     Omitted fields stay unchanged.
     """
-    kept = await vault.change(caller.tenant, repo_id(name), body.model_dump(exclude_none=True))
-    shown = replies.SecretsKept(
+    if not backend.sees(repo_id(name)):
+        raise PrismError(
+            ErrorCode.FORBIDDEN,
+            f"The token is limited to some repositories, and {shown(name)} is none of them.",
+            "Use a token with this repository, or without a list of repositories.",
+        )
+    kept = await vault.change(backend.caller.tenant, repo_id(name), body.model_dump(exclude_none=True))
+    stored = replies.SecretsKept(
         webhook_secret=bool(kept.webhook_secret), git_password=bool(kept.git_password)
     )
-    return reply(shown)
+    return reply(stored)
 
 
 @router.get("/repos/{name:path}/coverage", response_model=CoverageReply)

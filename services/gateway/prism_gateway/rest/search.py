@@ -15,7 +15,7 @@ router = APIRouter(tags=["search"])
 @router.post("/search", response_model=SearchReply)
 async def search(body: SearchBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
     """Find the lines that answer a question."""
-    asked = body.model_dump(exclude={"tenant", "repo", "max_tokens"})
+    asked = body.model_dump(exclude={"tenant", "visible", "repo", "max_tokens"})
     request = SearchRequest(**asked, tenant=caller.tenant, repo=body.repo or repo)
     return reply(await search_within(backend, request, body.max_tokens))
 

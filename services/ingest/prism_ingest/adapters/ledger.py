@@ -26,6 +26,7 @@ from prism_contracts.records import (
     layer_key,
     repository_key,
 )
+from prism_contracts.rpc.common import CallerRequest
 from prism_ingest.core import fail_job, is_final
 from prism_ingest.core.layers import layer_version
 from prism_runtime.records import Records, open_bucket
@@ -97,11 +98,19 @@ class Ledger:
 
     async def repository(self, tenant: str, name: str) -> Repository:
         """Returns a repository by full name or id. Raises REPO_NOT_FOUND, which lists the existing ones."""
+        return await self.seen_by(CallerRequest(tenant=tenant), name)
+
+    async def seen_by(self, request: CallerRequest, name: str) -> Repository:
+        """Returns a repository that a caller may see, by full name or id.
+
+        Raises REPO_NOT_FOUND, which lists those that the caller may see.
+        """
         for repo in (repo_id(name), name):
-            found = await self.repositories.get(repository_key(tenant, repo))
-            if found is not None:
+            found = await self.repositories.get(repository_key(request.tenant, repo))
+            if found is not None and request.sees(found.repo):
                 return found
-        known = sorted(one.name for one in await self.repositories.all() if one.tenant == tenant)
+        every = await self.repositories.all()
+        known = sorted(one.name for one in every if one.tenant == request.tenant and request.sees(one.repo))
         raise PrismError(
             ErrorCode.REPO_NOT_FOUND,
             f"There is no repository {shown(name)}.",

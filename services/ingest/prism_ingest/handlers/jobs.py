@@ -42,17 +42,19 @@ class JobHandlers:
             await self._tracker.fail_file(event, letter)
 
     async def job(self, request: JobRequest) -> JobReply:
-        """Return one job of the tenant, or the newest of a repository. Raises JOB_NOT_FOUND."""
-        return JobReply(job=without_bits(await self._status.find(request.tenant, request.job, request.repo)))
+        """Return one job, or the newest of a repository. Raises JOB_NOT_FOUND."""
+        return JobReply(job=without_bits(await self._status.find(request)))
 
     async def cancel(self, request: CancelJobRequest) -> JobReply:
-        """Cancel a job of the tenant. A job that has ended does not change. Raises JOB_NOT_FOUND."""
+        """Cancel a job. A job that has ended does not change. Raises JOB_NOT_FOUND."""
+        seen = JobRequest(tenant=request.tenant, visible=request.visible, job=request.job)
+        await self._status.find(seen)
         job = await self._cancelling.cancel(request.tenant, request.job, "It was cancelled.")
         return JobReply(job=without_bits(job))
 
     async def jobs(self, request: JobsRequest) -> JobsReply:
-        """Return the newest jobs, and all repositories of the tenant with their layers."""
-        found = await self._status.of_tenant(request.tenant, request.limit)
+        """Return the newest jobs, and all repositories with their layers."""
+        found = await self._status.seen_by(request)
         return JobsReply(
             jobs=tuple(map(without_bits, found.jobs)), repositories=found.repositories, layers=found.layers
         )

@@ -16,9 +16,9 @@ class LayerHandlers:
         Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_ARGUMENT (the base has the ref, or Prism has no URL to
         fetch), RATE_LIMITED, and what prism_source.clone.mirror raises.
         """
-        layer, job = await self._layers.create(request.tenant, request.repo, request.ref, request.lane)
+        layer, job = await self._layers.create(request)
         return LayerReply(layer=layer, job=job)
 
     async def delete(self, request: DeleteLayerRequest) -> LayerReply:
         """Delete a layer. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
-        return LayerReply(layer=await self._layers.delete(request.tenant, request.repo, request.ref))
+        return LayerReply(layer=await self._layers.delete(request))

@@ -22,4 +22,4 @@ class OverlayHandlers:
 
     async def close(self, request: CloseOverlayRequest) -> LayerReply:
         """Delete an overlay. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
-        return LayerReply(layer=await self._overlays.close(request.tenant, request.repo, request.handle))
+        return LayerReply(layer=await self._overlays.close(request))

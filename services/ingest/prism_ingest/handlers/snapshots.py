@@ -24,7 +24,7 @@ class SnapshotHandlers:
 
     async def admit_upload(self, request: AdmitUploadRequest) -> AdmitUploadReply:
         """Return whether a job accepts contents. Raises JOB_NOT_FOUND if the tenant has no such job."""
-        job = await self._uploads.job(request.tenant, request.job)
+        job = await self._uploads.job(request)
         return AdmitUploadReply(is_open=not is_final(job), bytes_max=job.counts.bytes)
 
     async def on_uploaded(self, event: FilesUploaded) -> None:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from prism_contracts.base import BASE_LAYER, Lane, layer_id
+from prism_contracts.base import BASE_LAYER, layer_id
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import Job, Layer, LayerKind, Repository
+from prism_contracts.rpc.layers import CreateLayerRequest, DeleteLayerRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
@@ -28,13 +29,13 @@ class BranchLayers:
         self._fetch_jobs = fetch_jobs
         self._layers = layers
 
-    async def create(self, tenant: str, repo: str, ref: str, lane: Lane) -> tuple[Layer, Job | None]:
+    async def create(self, request: CreateLayerRequest) -> tuple[Layer, Job | None]:
         """Create the layer of a ref, or bring it to the head of its remote.
 
         Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_ARGUMENT (the base has the ref, or Prism has no URL to
         fetch), RATE_LIMITED, and what prism_source.clone.mirror raises.
         """
-        repository = await self._ledger.repository(tenant, repo)
+        repository, ref = await self._ledger.seen_by(request, request.repo), request.ref
         check_served(repository)
         _check_fetched(repository)
         pull = PULL_REQUEST.fullmatch(usual_ref(ref))
@@ -50,12 +51,12 @@ class BranchLayers:
         source = _pull_request_ref(ref, refs, heads) if pull else refs.full_name(ref)
         kind = LayerKind.PULL_REQUEST if pull else LayerKind.BRANCH
         layer = await self._layers.keep(repository, kind, usual_ref(ref), source)
-        job = await self._fetch_jobs.update(repository, layer, lane)
+        job = await self._fetch_jobs.update(repository, layer, request.lane)
         return await self._layers.find(repository, layer.layer) or layer, job
 
-    async def delete(self, tenant: str, repo: str, ref: str) -> Layer:
+    async def delete(self, request: DeleteLayerRequest) -> Layer:
         """Delete a layer. The sweep deletes its variants later. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
-        repository = await self._ledger.repository(tenant, repo)
+        repository, ref = await self._ledger.seen_by(request, request.repo), request.ref
         layer = await self._layers.find(repository, layer_id(usual_ref(ref)))
         if layer is None:
             raise PrismError(

@@ -41,7 +41,7 @@ class Edits:
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
         DIFF_NOT_APPLICABLE, SNAPSHOT_CONFLICT.
         """
-        repository = await self._ledger.repository(request.tenant, request.repo_name)
+        repository = await self._ledger.seen_by(request, request.repo_name)
         served = check_served(repository)
         check_commit(repository.name, served, request.base_commit)
         edits = await read_edits(self._bus, repository, "", request.files, request.diff)

@@ -17,6 +17,7 @@ from prism_contracts.types import RepoName
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.core import new_job, without_bits
+from prism_ingest.core.callers import check_may_import
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import DUPLICATE_WINDOW_S, Bus
 from prism_source.clone_url import CloneUrl
@@ -41,7 +42,11 @@ class FetchJobs:
         Idempotent: returns the running job for the same source, so a caller may retry after a timeout. The
         remote is then fetched again when that job ends. Raises PrismError: CLONE_REFUSED, SNAPSHOT_CONFLICT.
         """
+        if request.repo_name:
+            check_may_import(request, request.repo_name)
         checked = await self._mirrors.check(request.url)
+        name = request.repo_name or _name_of(checked)
+        check_may_import(request, name)
         if checked.credentials:
             # The command travels on a stream and the URL is stored with the repository.
             raise PrismError(
@@ -52,7 +57,7 @@ class FetchJobs:
         job = new_job(
             key=self._ledger.job_key,
             tenant=request.tenant,
-            repo_name=request.repo_name or _name_of(checked),
+            repo_name=name,
             layer=BASE_LAYER,
             lane=request.lane,
             snapshot=f"{checked.url}\0{request.ref}\0{_now().isoformat()}",

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import Job, JobState, Layer, Repository
+from prism_contracts.rpc.common import CallerRequest
+from prism_contracts.rpc.imports import JobRequest, JobsRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.core import is_final
 
 
 class TenantStatus(NamedTuple):
-    """A tenant's newest jobs, repositories and layers."""
+    """The newest jobs, the repositories and the layers that a caller may see."""
 
     jobs: tuple[Job, ...]
     repositories: tuple[Repository, ...]
@@ -24,24 +26,27 @@ class JobStatus:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    async def find(self, tenant: str, job: str, repo: str) -> Job:
-        """Returns a job of the tenant by id, or else the newest of a repository. Raises JOB_NOT_FOUND."""
-        jobs = [found for found in await self._candidates(job, repo) if found.tenant == tenant]
+    async def find(self, request: JobRequest) -> Job:
+        """Returns a job that the caller may see, by id, or else the newest of a repository.
+
+        Raises JOB_NOT_FOUND.
+        """
+        jobs = [job for job in await self._candidates(request.job, request.repo) if _is_seen(job, request)]
         if not jobs:
-            raise job_not_found(job, repo)
+            raise job_not_found(request.job, request.repo)
         return await self._as_seen(max(jobs, key=lambda found: found.created_at))
 
-    async def of_tenant(self, tenant: str, limit: int) -> TenantStatus:
-        """Returns the `limit` newest jobs, and all repositories of the tenant with their layers."""
+    async def seen_by(self, request: JobsRequest) -> TenantStatus:
+        """Returns the `limit` newest jobs, and all repositories with their layers, that the caller may see."""
         now = datetime.now(UTC)
         jobs, repositories, layers = await asyncio.gather(
             self._ledger.jobs.all(), self._ledger.repositories.all(), self._ledger.layers.all()
         )
-        mine = sorted((job for job in jobs if job.tenant == tenant), key=lambda job: job.created_at)
-        own = (repository for repository in repositories if repository.tenant == tenant)
-        known = (layer for layer in layers if layer.tenant == tenant and not layer.is_expired(now))
+        mine = sorted((job for job in jobs if _is_seen(job, request)), key=lambda job: job.created_at)
+        own = (repository for repository in repositories if _is_seen(repository, request))
+        known = (layer for layer in layers if _is_seen(layer, request) and not layer.is_expired(now))
         return TenantStatus(
-            jobs=tuple(mine[: -limit - 1 : -1]),
+            jobs=tuple(mine[: -request.limit - 1 : -1]),
             repositories=tuple(sorted(own, key=lambda repository: repository.name)),
             layers=tuple(sorted(known, key=lambda layer: layer.ref)),
         )
@@ -58,6 +63,10 @@ class JobStatus:
         if not is_final(job) or not await self._ledger.is_active(job):
             return job
         return job.model_copy(update={"state": JobState.INDEXING, "finished_at": None})
+
+
+def _is_seen(record: Job | Repository | Layer, request: CallerRequest) -> bool:
+    return record.tenant == request.tenant and request.sees(record.repo)
 
 
 def job_not_found(job: str, repo: str = "") -> PrismError:

@@ -16,7 +16,7 @@ from prism_contracts.records import (
     LayerState,
     Repository,
 )
-from prism_contracts.rpc.layers import OpenOverlayRequest
+from prism_contracts.rpc.layers import CloseOverlayRequest, OpenOverlayRequest
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.edits import contents_of, described
@@ -51,7 +51,7 @@ class Overlays:
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
         DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
         """
-        repository = await self._ledger.repository(request.tenant, request.repo)
+        repository = await self._ledger.seen_by(request, request.repo)
         below = await self._below(repository, request.base_ref)
         served = (below and below.served) or check_served(repository)
         check_commit(repository.name, served, request.base_commit)
@@ -68,10 +68,10 @@ class Overlays:
         await publish_file_events(self._bus, edit_events(opened, contents, self._limits))
         return await self._layers.find(repository, layer.layer) or layer, opened.job
 
-    async def close(self, tenant: str, repo: str, handle: str) -> Layer:
+    async def close(self, request: CloseOverlayRequest) -> Layer:
         """Delete an overlay. Raises REPO_NOT_FOUND, REF_NOT_FOUND."""
-        repository = await self._ledger.repository(tenant, repo)
-        layer = await self._overlay(repository, handle)
+        repository = await self._ledger.seen_by(request, request.repo)
+        layer = await self._overlay(repository, request.handle)
         await self._layers.forget(layer)
         return layer
 

@@ -58,7 +58,7 @@ class ScipImports:
         """
         bytes_max, folder = self._settings.scip_unpacked_bytes_max, self._settings.scip_dir
         async with self._turn, uploaded(self._bus.codec, request.object, bytes_max, folder) as file:
-            repository = await self._ledger.repository(request.tenant, request.repo)
+            repository = await self._ledger.seen_by(request, request.repo)
             version = await self._version(repository, request)
             root = validate_path(request.root) if request.root else ""
             entries = await read_manifest(self._bus, request.tenant, repository.repo, BASE_LAYER)

@@ -12,12 +12,14 @@ from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FileEvent, FilesUploaded
 from prism_contracts.records import UPLOAD, Job, JobState, LayerKind
 from prism_contracts.rpc.imports import (
+    AdmitUploadRequest,
     OpenSnapshotRequest,
     SnapshotFile,
 )
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.core import is_final, new_job
+from prism_ingest.core.callers import check_may_import
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
@@ -92,8 +94,9 @@ class Uploads:
         """
         ref = usual_ref(request.layer_ref)
         if not ref:
+            check_may_import(request, request.repo_name)
             return BASE_LAYER
-        repository = await self._ledger.repository(request.tenant, request.repo_name)
+        repository = await self._ledger.seen_by(request, request.repo_name)
         check_served(repository)
         id_ = layer_of(repository, ref)
         if id_ != BASE_LAYER:
@@ -105,11 +108,11 @@ class Uploads:
             )
         return id_
 
-    async def job(self, tenant: str, job_id: str) -> Job:
-        """Returns a job of a tenant. Raises JOB_NOT_FOUND."""
-        job = await self._ledger.jobs.get(job_id)
-        if job is None or job.tenant != tenant:
-            raise job_not_found(job_id)
+    async def job(self, request: AdmitUploadRequest) -> Job:
+        """Returns a job that the caller may see. Raises JOB_NOT_FOUND."""
+        job = await self._ledger.jobs.get(request.job)
+        if job is None or job.tenant != request.tenant or not request.sees(job.repo):
+            raise job_not_found(request.job)
         return job
 
     async def receive(self, event: FilesUploaded) -> None:

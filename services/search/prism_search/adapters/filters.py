@@ -21,14 +21,14 @@ INDEXED = with_status(FileStatus.INDEXED)
 async def refuse_unknown_language(
     reader: Reader, repositories: RepositoryCatalog, target: Target, language: str
 ) -> None:
-    """Raises INVALID_ARGUMENT for a language that Prism does not know and no file of the tenant has.
+    """Raises INVALID_ARGUMENT for a language that Prism does not know and no file has that the caller may see.
 
     The error lists the languages of indexed files. A known language passes, even if no file has it.
     """
     if not language or language.lower() in LANGUAGES:
         return
-    everything = repositories.everything(target).scope
-    if await reader.count(everything, [INDEXED, has("language", language.lower())]):
+    around = repositories.around(target).scope
+    if await reader.count(around, [INDEXED, has("language", language.lower())]):
         return
     counts = await reader.counts_by(target.scope, "language", [INDEXED])
     indexed = sorted(filter(None, counts), key=lambda name: (-counts[name], name))[:LANGUAGES_SHOWN_MAX]

@@ -93,10 +93,10 @@ class CoverageHandlers:
         return ManifestReply(entries=tuple(map(_entry, points)), next_cursor=cursor)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
-        """Returns the points and files of each of the tenant's layers."""
+        """Returns the points and files of each layer that the caller may see."""
         layers: list[LayerPoints] = []
         totals: dict[str, int] = {}
-        for repository in self._repositories.of_tenant(request.tenant):
+        for repository in self._repositories.seen_by(request):
             if repository.served is None or request.repo not in {"", repository.repo}:
                 continue
             scope = Scope(tenant=request.tenant, repos=(repository.repo,))

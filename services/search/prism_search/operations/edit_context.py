@@ -173,18 +173,18 @@ class EditContextBuilder:
         return await find_overrides(self._definitions, focus, references)
 
     async def _elsewhere(self, focus: SymbolFocus, references: TimedReferences) -> list[EditWarning]:
-        """Returns a warning about uses in other repositories of the tenant; for a member, of its class."""
-        is_alone = len(self._repositories.everything(focus.target).repositories) == 1
+        """Returns a warning about uses in other repositories that the caller sees; for a member, of its class."""
+        is_alone = len(self._repositories.around(focus.target).repositories) == 1
         is_private = not is_public(focus.file, focus.index) or Flag.TEST in focus.file.flags
         if is_alone or is_private or references.is_over("Other repositories"):
             return []
         name = focus.owner.partition(".")[0] or focus.symbol.qualified_name
         path = focus.file.path if name in focus.file.unit.named else ""
-        tenant = focus.target.scope.tenant
+        around = ScopedRequest(tenant=focus.target.scope.tenant, visible=focus.target.visible)
         home = await self._repositories.target(
-            ScopedRequest(tenant=tenant, repo=focus.target.repositories[0].repo)
+            around.model_copy(update={"repo": focus.target.repositories[0].repo})
         )
-        everywhere = await self._repositories.target(ScopedRequest(tenant=tenant))
+        everywhere = await self._repositories.target(around)
         entries = await references.elsewhere(home, everywhere, name, path)
         far = [entry for entry in entries if _is_evidence(entry)]
         if not far:
