@@ -229,7 +229,7 @@ async def test_search_code_returns_lines_confidence_and_next_actions(stack) -> N
         result = await client.call_tool("search_code", {"query": "main", "source_only": True})
     answer = result.structured_content
     empty = {"file_context", "lines", "signature", "matched", "callees", "callee_lines", "beside"}
-    left_out = {"symbol_start", "symbol_end", *empty}
+    left_out = {"symbol_start", "symbol_end", "is_whole", *empty}
     assert answer["results"] == [stack.fake.hits[0].model_dump(mode="json", exclude=left_out)]
     assert (answer["confidence"], answer["query_intent"]) == ("high", "definition")
     assert answer["next_actions"] == ["Read src/app.py."]
@@ -237,7 +237,7 @@ async def test_search_code_returns_lines_confidence_and_next_actions(stack) -> N
     assert "diagnostics" not in answer
     assert "truncated" not in answer
     assert result.meta["prism/timings_ms"] == {"store": 1.5}
-    assert "src/app.py:3-5 main\ndef main():" in result.content[0].text
+    assert "src/app.py:3-5 main\n3: def main():" in result.content[0].text
     assert stack.fake.last().source_only
 
 
@@ -420,7 +420,7 @@ async def test_references_fit_the_budget_and_continue_by_cursor(stack) -> None:
             >= {"file_path": "src/app.py", "line": 1, "status": "resolved", "strategy": "import"}.items()
         )
         text = first.content[0].text
-        assert f"calls ({len(shown)} of 300):\n  src/app.py\n    run\n      1: line 1\n" in text
+        assert f"{len(shown)} of 300 calls:\n  src/app.py\n    run\n      1: line 1\n" in text
         assert "code that contains the name and was not resolved (1):\n  src/app.py\n    900: # main" in text
         assert "Not complete: 1 line of code could not be resolved (listed above)." in text
         missed = await client.call_tool("find_references", {"symbols": ["mian"]})
@@ -597,6 +597,6 @@ async def test_a_question_about_callers_is_answered_by_the_graph_first(stack) ->
         result = await client.call_tool("search_code", {"query": "who calls main"})
         plain = await client.call_tool("search_code", {"query": "who calls mian"})
     text = result.content[0].text
-    assert text.index("calls (") < text.index("confidence ")
+    assert text.index("calls") < text.index("confidence ")
     assert result.structured_content["graph"]["answers"][0]["symbol"] == "main"
     assert "graph" not in plain.structured_content

@@ -25,6 +25,17 @@ LANGUAGES = frozenset(
     }
 )  # fmt: skip
 
+# Languages whose calls parsers find.
+CALLING_LANGUAGES = frozenset(
+    {
+        "ada", "astro", "bash", "c", "clojure", "cmake", "commonlisp", "cpp", "csharp", "d", "dart", "elisp", "elixir",
+        "elm", "erlang", "fish", "fortran", "fsharp", "gdscript", "go", "groovy", "haskell", "hcl", "html", "java",
+        "javascript", "julia", "kotlin", "lua", "luau", "matlab", "nim", "nix", "objc", "ocaml", "pascal", "perl", "php",
+        "powershell", "python", "r", "racket", "ruby", "rust", "scala", "scheme", "scss", "solidity", "sql", "svelte",
+        "swift", "tsx", "typescript", "verilog", "vim", "vue", "zig",
+    }
+)  # fmt: skip
+
 
 class SymbolKind(StrEnum):
     """The kind of a symbol: first the types, then the callables, then the values."""

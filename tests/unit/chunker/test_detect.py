@@ -6,6 +6,7 @@ import pytest
 
 from prism_chunker.core import detect_language
 from prism_chunker.core.languages.table import LANGUAGES
+from prism_chunker.core.parse import QUERIES
 from prism_contracts import code
 
 
@@ -63,3 +64,16 @@ def test_many_languages_are_known() -> None:
 
 def test_the_languages_are_those_of_the_contract() -> None:
     assert LANGUAGES.keys() == code.LANGUAGES
+
+
+def test_languages_with_calls_are_those_whose_queries_find_them() -> None:
+    captured = {
+        language.id
+        for language in LANGUAGES.values()
+        if language.reader == "component"
+        or (
+            language.reader == "syntax"
+            and any("@call" in (QUERIES / f"{name}.scm").read_text("utf-8") for name in language.queries)
+        )
+    }
+    assert captured == code.CALLING_LANGUAGES

@@ -68,7 +68,7 @@ def test_a_function_that_calls_it_twice_is_one_row() -> None:
         update={"entries": tuple(calls), "counts": {ReferenceGroup.CALLERS: 3}}
     )
     text = answer(reply(references=uses), 4_000).text
-    assert "calls (3):\n  app/depot.py\n    run_4 4/9: weigh(4)\n    run_12 12: weigh(12)\n" in text
+    assert "3 calls:\n  app/depot.py\n    run_4 4/9: weigh(4)\n    run_12 12: weigh(12)\n" in text
 
 
 def test_matches_of_a_common_name_are_counted() -> None:
@@ -79,7 +79,7 @@ def test_matches_of_a_common_name_are_counted() -> None:
         update={"entries": (sure, *unsure), "counts": {ReferenceGroup.CALLERS: 12}, "reconciliation": counted}
     )
     text = answer(reply(references=uses), 8_000).text
-    assert "calls (1):\n  app/depot.py\n    run_0 0: weigh(0)\n… and 11 more: find_references(" in text
+    assert "1 call:\n  app/depot.py\n    run_0 0: weigh(0)\n… and 11 more: find_references(" in text
     assert (
         "Not complete: 11 lines by name only (?); 21 lines of code could not be resolved (grep_code" in text
     )

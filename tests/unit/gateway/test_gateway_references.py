@@ -72,13 +72,13 @@ def test_lines_of_prose_are_counted_separately() -> None:
 def test_counts_state_whether_they_are_filtered(asked, words) -> None:
     structured, lines = rendered(**asked)
     assert structured["filter"] == asked
-    at = lines.index(f"calls (1 {words}):")
+    at = lines.index(f"1 call, {words}:")
     assert any("7 calls" in line and "2 another weigh" in line for line in lines[at + 1 :])
 
 
 def test_lines_outside_of_the_filter_are_counted() -> None:
     told = TOLD.model_copy(update={"outside_lines": 4})
-    assert "; 4 lines in files outside the filter." in "\n".join(rendered(told=told, path_filter="app/**")[1])
+    assert "; 4 lines outside the filter." in "\n".join(rendered(told=told, path_filter="app/**")[1])
 
 
 LINE = TextLine(repo="acme/app", file_path="b.py", line=3, text="scale.weigh()")
@@ -134,7 +134,7 @@ def test_references_are_grouped_by_file_and_enclosing_symbol() -> None:
     first = CALL.model_copy(update={"enclosing": around})
     second = first.model_copy(update={"line": 7, "text": "weigh(2)"})
     _, lines = rendered((first, second))
-    at = lines.index("calls (2):")
+    at = lines.index("2 calls:")
     assert lines[at + 1 : at + 5] == [
         "  app/depot.py",
         "    run (2-9)",
@@ -145,7 +145,7 @@ def test_references_are_grouped_by_file_and_enclosing_symbol() -> None:
 
 def test_the_same_line_of_two_repositories_is_shown_twice() -> None:
     _, lines = rendered((CALL, CALL.model_copy(update={"repo": "acme/other", "text": "weigh(3)"})))
-    at = lines.index("calls (2):")
+    at = lines.index("2 calls:")
     assert lines[at + 1 : at + 5] == [
         "  acme/app app/depot.py",
         "    run 4: weigh(1)",
@@ -162,7 +162,7 @@ def test_an_empty_filtered_result_is_stated() -> None:
 def test_without_a_filter_none_is_mentioned() -> None:
     structured, lines = rendered()
     assert "filter" not in structured
-    assert "calls (1):" in lines
+    assert "1 call:" in lines
     assert not any(line.startswith("Of all") for line in lines)
 
 
@@ -173,9 +173,9 @@ def test_imports_are_on_one_line_and_candidates_last() -> None:
     ]
     unsure = CALL.model_copy(update={"line": 9, "status": EdgeStatus.CANDIDATE})
     _, lines = rendered((CALL, *imports, unsure))
-    assert "imports (3): a.py:1/3, b.py:2" in lines
+    assert "3 imports: a.py:1/3, b.py:2" in lines
     assert lines.index("by name only (?), another symbol may be meant:") > lines.index(
-        "imports (3): a.py:1/3, b.py:2"
+        "3 imports: a.py:1/3, b.py:2"
     )
 
 
@@ -194,7 +194,7 @@ def test_a_line_stands_in_the_first_of_its_groups() -> None:
     unsure = CALL.model_copy(update={"status": EdgeStatus.CANDIDATE})
     _, lines = rendered((CALL, as_type, unsure))
     assert sum("weigh(1)" in line for line in lines) == 1
-    assert "type uses (1):" not in lines
+    assert "1 type use:" not in lines
 
 
 RUN = EnclosingSymbol(name="run", kind="function", start_line=3, end_line=5)
@@ -271,7 +271,7 @@ def test_many_tests_are_rows_by_file() -> None:
         for line in range(3, 3 + count)
     ]
     _, lines = rendered((*tests,))
-    at = lines.index("in tests (11):")
+    at = lines.index("11 test lines:")
     assert lines[at + 1 : at + 3] == [
         "  tests/a.py: test_run (2-40) 3/4/5/6/7/8/9/10/11",
         "  tests/b.py: test_run (2-40) 3/4",
@@ -297,11 +297,36 @@ def test_unresolved_lines_of_tests_are_apart() -> None:
     ]
 
 
-@pytest.mark.parametrize(("kept", "total"), [("", "40"), ("in app/**", "60 in app/**")])
+@pytest.mark.parametrize(("kept", "total"), [("", "40 calls"), ("in app/**", "60 calls, in app/**")])
 def test_a_cut_group_names_its_total(kept, total) -> None:
     text = TOLD.model_copy(update={"lines_by_group": {ReferenceGroup.CALLERS: 40}})
     found = SymbolReferences(
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, entries=(CALL,),
         counts={ReferenceGroup.CALLERS: 60}, reconciliation=text, next_cursor="next",
     )  # fmt: skip
-    assert f"calls (1 of {total}):" in list(references.group_lines(found, kept))
+    assert f"1 of {total}:" in list(references.group_lines(found, kept))
+
+
+@pytest.mark.parametrize(
+    ("tests", "told"),
+    [
+        (4, "4 lines outside the filter, in tests"),
+        (1, "4 lines outside the filter, 1 of them in tests"),
+        (0, "4 lines outside the filter."),
+    ],
+)
+def test_lines_outside_of_the_filter_are_placed(tests, told) -> None:
+    text = TOLD.model_copy(update={"outside_lines": 4, "outside_test_lines": tests})
+    found = SymbolReferences(
+        symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
+    )
+    assert f"; {told}" in list(references.group_lines(found))[-1]
+
+
+def test_references_of_one_type_count_lines_of_comments() -> None:
+    told = TOLD.model_copy(update={"mentions": 1, "mention_lines": (LINE,)})
+    _, every = rendered(told=told)
+    _, calls = rendered(told=told, reference_type=EdgeKind.CALLS)
+    assert any(line.startswith("in comments, strings and data (") for line in every)
+    assert not any(line.startswith("in comments, strings and data (") for line in calls)
+    assert any("1 in comments, strings or data" in line for line in calls)

@@ -372,3 +372,28 @@ def test_unresolved_lines_of_tests_come_last():
         ("zone.py", False),
         ("tests/test_it.py", True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_code"),
+    [
+        ("keep.pro", "-keep class rate\n", False),
+        ("notes.unknown", "rate it\n", False),
+        ("Makefile", "all: rate\n", False),
+        ("CMakeLists.txt", "set(all\n    rate)\n", False),
+        ("page.hbs", "{{rate}}\n", True),
+        ("user.py", "go(\n    rate)\n", True),
+    ],
+)
+def test_lines_that_are_no_code_do_not_count_as_unresolved(path, text, is_code):
+    files = [source("rates.py", "def rate(z):\n    return z\n"), source(path, text)]
+    defined = {(files[0].facts.scope, files[0].path): {1}}
+    found = text_module.read_text("rate", text_module.as_texts("rate", files, (), defined))
+    assert [line.file.path for line in (found.unexplained if is_code else found.mentions)] == [path]
+
+
+def test_lines_in_the_language_of_the_definition_are_code():
+    files = [source("a.pl", "x\n"), source("rules.pro", "rate\n"), source("more.pro", "rate\n")]
+    defined = {(files[1].facts.scope, files[1].path): {1}}
+    found = text_module.read_text("rate", text_module.as_texts("rate", files, (), defined))
+    assert "more.pro" in [line.file.path for line in found.unexplained]

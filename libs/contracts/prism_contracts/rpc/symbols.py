@@ -193,6 +193,7 @@ class Reconciliation(Message):
     mention_lines: tuple[TextLine, ...] = ()
     files: int  # files of `text_lines`
     outside_lines: int = 0  # lines of code that contain the name in files that the filters leave out
+    outside_test_lines: int = 0  # those of `outside_lines` in tests
     prose_lines: int = 0  # lines of Markdown and other prose that contain the name
     prose_files: int = 0  # files of `prose_lines`
     # Files that may contain the name and were not read, because there are too many.

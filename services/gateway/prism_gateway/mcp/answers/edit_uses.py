@@ -71,7 +71,7 @@ def test_lines(tests: Iterable[ReachingTest]) -> Iterator[str]:
 
 
 def _group(group: ReferenceGroup, entries: Sequence[ReferenceEntry]) -> Iterator[str]:
-    title = f"{references.TITLES[group]} ({len(entries)})"
+    title = references.heading(group, len(entries), len(entries))
     if group is ReferenceGroup.IMPORTS:
         yield f"{title}: {references.places_line(entries, with_repo=False)}"
         return

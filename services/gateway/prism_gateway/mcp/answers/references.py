@@ -30,21 +30,12 @@ PLACE_CHARS = 80
 ENTRY_CHARS = 160
 # More lines of tests are listed without their text.
 TESTS_WITH_TEXT_MAX = 10
-# Headings of groups, and what one line of them is.
-TITLES = {
-    ReferenceGroup.CALLERS: "calls",
-    ReferenceGroup.SUBTYPES: "subtypes",
-    ReferenceGroup.TYPES: "type uses",
-    ReferenceGroup.VALUES: "passed or read",
-    ReferenceGroup.ASSIGNMENTS: "written or renamed",
-    ReferenceGroup.IMPORTS: "imports",
-    ReferenceGroup.TESTS: "in tests",
-}
+# What a line of a group is, in headings and counts.
 COUNTED = {
     ReferenceGroup.CALLERS: "call",
     ReferenceGroup.SUBTYPES: "subtype",
     ReferenceGroup.TYPES: "type use",
-    ReferenceGroup.VALUES: "other use",
+    ReferenceGroup.VALUES: "other use",  # passed or read
     ReferenceGroup.ASSIGNMENTS: "write",
     ReferenceGroup.IMPORTS: "import",
     ReferenceGroup.TESTS: "test line",
@@ -58,6 +49,7 @@ class _Layout(NamedTuple):
 
     with_repo: bool
     bodies: Bodies = NO_BODIES
+    with_mentions: bool = True
 
 
 def fit_entries(reply: ReferencesReply, page: ReferencePage, max_tokens: int) -> int:
@@ -113,8 +105,11 @@ def answer(
 def _text(
     reply: ReferencesReply, request: ReferencesRequest, bodies: Sequence[Bodies], left_out: int = 0
 ) -> str:
-    words = _filter_words(request)
-    blocks = ["\n".join(_lines(*one, words)) for one in zip(reply.answers, bodies, strict=True)]
+    words, with_mentions = _filter_words(request), request.reference_type is None
+    blocks = [
+        "\n".join(_lines(*one, words, with_mentions=with_mentions))
+        for one in zip(reply.answers, bodies, strict=True)
+    ]
     if left_out:
         blocks.append(f"{several(left_out, 'body')} did not fit: a higher max_tokens shows more.")
     return "\n\n".join([*blocks, receipt_line(reply.receipt)])
@@ -188,7 +183,7 @@ def _by_group(entries: Iterable[ReferenceEntry]) -> dict[str, list[ReferenceEntr
     return groups
 
 
-def _lines(found: SymbolReferences, bodies: Bodies, kept: str) -> Iterator[str]:
+def _lines(found: SymbolReferences, bodies: Bodies, kept: str, *, with_mentions: bool) -> Iterator[str]:
     if not found.definitions:
         yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
     for definition in found.definitions:
@@ -199,15 +194,18 @@ def _lines(found: SymbolReferences, bodies: Bodies, kept: str) -> Iterator[str]:
         yield f"… and {found.total_definitions - len(found.definitions)} more definitions: give a qualified name or file_path."
     if kept and found.definitions and not found.counts:
         yield f"none {kept}"
-    yield from group_lines(found, kept, bodies)
+    yield from group_lines(found, kept, bodies, with_mentions=with_mentions)
 
 
-def group_lines(found: SymbolReferences, kept: str = "", bodies: Bodies = NO_BODIES) -> Iterator[str]:
+def group_lines(
+    found: SymbolReferences, kept: str = "", bodies: Bodies = NO_BODIES, *, with_mentions: bool = True
+) -> Iterator[str]:
     """Returns the places by group, sure ones first, then whether they are complete, for readers.
 
-    `kept` names the filter of the groups. A line stands in the first of its groups.
+    `kept` names the filter of the groups. A line stands in the first of its groups. Without `with_mentions`,
+    the lines of comments, strings and data are only counted.
     """
-    layout = _Layout(len({line.repo for line in _all_lines(found)}) > 1, bodies)
+    layout = _Layout(len({line.repo for line in _all_lines(found)}) > 1, bodies, with_mentions)
     for status, entries in groupby(_each_line_once(found.entries), key=lambda entry: entry.status):
         if status is EdgeStatus.CANDIDATE:
             yield "by name only (?), another symbol may be meant:"
@@ -240,11 +238,12 @@ def _group(
 ) -> Iterator[str]:
     """Returns the lines of a group: imports on one line, many tests by file."""
     total = _total_lines(group, entries, found, kept)
-    count = _of(len(entries), total)
+    title = heading(group, len(entries), total)
     callers = {(entry.repo, entry.file_path, entry.symbol) for entry in entries if entry.symbol}
     if group is ReferenceGroup.CALLERS and total == len(entries) > len(callers) > 1:
-        count += f" in {len(callers)} functions"
-    title = f"{TITLES[group]} ({count} {kept})" if kept else f"{TITLES[group]} ({count})"
+        title += f" in {len(callers)} functions"
+    if kept:
+        title += f", {kept}"
     if group is ReferenceGroup.IMPORTS:
         yield f"{title}: {places_line(entries, layout.with_repo)}"
         return
@@ -253,6 +252,12 @@ def _group(
         yield from _rows_by_file(entries, layout.with_repo)
     else:
         yield from _places(entries, layout)
+
+
+def heading(group: ReferenceGroup, shown: int, total: int) -> str:
+    """Returns `3 calls`, or `3 of 40 calls` if there are more."""
+    counted = several(total, COUNTED[group])
+    return counted if shown == total else f"{shown} of {counted}"
 
 
 def _total_lines(
@@ -340,7 +345,7 @@ def _text_lines(text: Reconciliation, layout: _Layout, *, has_definition: bool) 
         title = "another symbol of the name" if has_definition else "code that contains the name"
         yield f"{title} ({_of(len(text.other), text.other_lines)}):"
         yield from _places(text.other, layout)
-    if text.mention_lines:
+    if text.mention_lines and layout.with_mentions:
         yield f"in comments, strings and data ({_of(len(text.mention_lines), text.mentions)}): {places_line(text.mention_lines, layout.with_repo)}"
     if text.prose_lines:
         yield f"in prose, such as Markdown: {several(text.prose_lines, 'line')} in {several(text.prose_files, 'file')}"
@@ -373,7 +378,7 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     lines = f"{several(text.text_lines, 'line')} of code in {several(text.files, 'file')}"
     account = ", ".join(line_account(text, name))
     if text.outside_lines:
-        account += f"; {several(text.outside_lines, 'line')} in files outside the filter"
+        account += f"; {_outside(text)}"
     alias = f" {several(text.alias_lines, 'more line')} use it without its name." if text.alias_lines else ""
     if text.other_lines and not found.definitions and not found.counts:
         return f"No definition, so no line was resolved: {lines} contain {name}.{alias}"
@@ -382,6 +387,14 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     if not text.text_lines:
         return f"Complete: no line of code contains {name}.{alias}"
     return f"Complete: all {lines} that contain {name} are accounted for: {account}.{alias}"
+
+
+def _outside(text: Reconciliation) -> str:
+    """Returns how many lines the filter leaves out, and whether they are in tests."""
+    lines, tests = several(text.outside_lines, "line"), text.outside_test_lines
+    if tests == text.outside_lines:
+        return f"{lines} outside the filter, in tests"
+    return f"{lines} outside the filter{f', {tests} of them in tests' if tests else ''}"
 
 
 def _where(text: Reconciliation) -> str:

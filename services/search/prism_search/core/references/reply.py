@@ -52,7 +52,7 @@ def symbol_references(
     defined = distinct_places(match.found)
     is_wanted = _file_filter(query.request)
     text = read_text(query.name, filter(is_wanted, files))
-    outside = code_lines(query.name, filterfalse(is_wanted, files))
+    outside = list(filterfalse(is_wanted, files))
     is_main = query.request.page is ReferencePage.MAIN
     is_first = is_main and not query.start
     others = _others_shown(query, uses, text)
@@ -88,7 +88,8 @@ def symbol_references(
                 _text_line(target, line) for line in text.mentions[: MENTIONS_SHOWN_MAX * is_first]
             ),
             files=text.files,
-            outside_lines=outside,
+            outside_lines=code_lines(query.name, outside),
+            outside_test_lines=code_lines(query.name, (file for file in outside if file.is_test)),
             prose_lines=text.prose_lines,
             prose_files=text.prose_files,
             files_left_out=left_out,

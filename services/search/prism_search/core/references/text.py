@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from prism_contracts.code import EdgeStatus, Flag
+from prism_contracts.code import CALLING_LANGUAGES, EdgeStatus, Flag
 from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_search.core.references.edges import PROSE, Edge, SourceFile, group_of, naming
 from prism_search.core.references.text_spans import TextSpans
@@ -21,6 +21,15 @@ DEFINITION, OTHER = "definition", "other"
 DATA = frozenset(
     {"yaml", "json", "jsonc", "json5", "toml", "ini", "xml", "css", "scss", "properties", "gitignore", "csv"}
 )
+# Languages that no parser reads here and that may use code of others: templates, and kin of languages that are read.
+UNREAD_CODE = frozenset(
+    {
+        "coffeescript", "crystal", "ejs", "graphql", "haml", "handlebars", "haxe", "jinja", "liquid", "mojo", "proto",
+        "pug", "qml", "reason", "rescript", "starlark", "thrift", "twig", "vala", "vlang",
+    }
+)  # fmt: skip
+# Languages with calls that use their own functions only.
+BUILD = frozenset({"cmake"})
 
 # The lines that define a symbol, by scope and path of the file.
 DefinitionLines = Mapping[tuple[str, str], Collection[int]]
@@ -91,13 +100,14 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
     code = [(file, lines) for file, lines in found if not file.is_prose]
     prose = [lines for file, lines in found if file.is_prose]
     uses = Counter(_use(file, number) for file, lines in code for number in lines if number in file.explained)
+    defining = {file.language for file in read if file.defined}
     unexplained: list[TextFileLine] = []
     mentions: list[TextFileLine] = []
     chars_left = MENTION_CHARS_MAX
     for file, lines in code:
         rest = [number for number in lines if number not in file.explained]
         chars_left -= len(file.text) if rest else 0
-        mentioning = set(rest) if file.language in DATA else set()
+        mentioning = set() if _may_use(file.language, defining) else set(rest)
         if rest and not mentioning and chars_left >= 0:
             mentioning = _mentioning(name, file, rest)
         unexplained += [TextFileLine(file, number) for number in rest if number not in mentioning]
@@ -121,6 +131,13 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
         prose_files=len(prose),
         prose_lines=_total(prose),
     )
+
+
+def _may_use(language: str, defining: Collection[str]) -> bool:
+    """Whether lines of a language may use a symbol that is defined in others."""
+    if language in DATA:
+        return False
+    return language in defining or language in UNREAD_CODE or language in CALLING_LANGUAGES - BUILD
 
 
 def code_lines(name: str, files: Iterable[TextFile]) -> int:
