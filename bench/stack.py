@@ -5,6 +5,7 @@ processes share once in each of them, PSS (from smaps_rollup) divides them up, s
 from the machine.
 """
 
+import os
 import re
 import threading
 import time
@@ -78,6 +79,7 @@ class Stack:
 def running_stack(folder: Path, *, keep: bool = False) -> Iterator[Stack]:
     """Start on an empty folder, stop at the end. The stack dies with this process, unless it is kept."""
     data = DataDir(folder.resolve())
+    os.environ["PRISM_CONFIG"] = os.devnull  # the settings of a benchmark are its own
     try:
         up = start_in_background(data, 0, reporter(quiet=True), tied=not keep)
         yield Stack(ServerTarget(up["url"], up["token"], data), data)

@@ -19,38 +19,27 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings
 
 import prism_contracts
 from prism_atlas.adapters.metrics import BuildMetrics
-from prism_atlas.settings import AtlasSettings
-from prism_catalog.tenants import PlanSettings
-from prism_catalog.vault import VaultSettings
 from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.parse import QUERIES
-from prism_chunker.settings import ChunkerSettings
+from prism_cli.config.known import PARTS, Part
 from prism_contracts import events, names
 from prism_contracts.base import Lane, Message
 from prism_contracts.registry import AnyTopic, Stream
 from prism_contracts.rpc import ALL_RPCS
 from prism_contracts.topics import ALL_TOPICS, STREAMS, topics_of
-from prism_embedder.settings import EmbedderSettings
 from prism_gateway.mcp.tool import AnyTool, Effect, Toolset
 from prism_gateway.mcp.toolsets import TOOLS
 from prism_gateway.rates.limiter import LimitMetrics
-from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.receiver import WebhookMetrics
-from prism_indexer.settings import IndexerSettings
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.scip import ScipMetrics
-from prism_ingest.settings import IngestSettings
 from prism_qdrant_local.metrics import Metrics
-from prism_qdrant_local.settings import QdrantLocalSettings
 from prism_qdrant_local.store import Store
 from prism_runtime.settings import ServiceSettings
 from prism_search.adapters.answers import AnswerMetrics
-from prism_search.settings import SearchSettings
-from prism_store.settings import StoreSettings
 
 FOLDER = Path(__file__).resolve().parent
 EXAMPLES = Path(prism_contracts.__file__).with_name("examples")
@@ -71,49 +60,14 @@ def pages() -> dict[str, str]:
 
 # Settings.
 
-
-class Part(NamedTuple):
-    """A section of the settings page: a settings class and the services that read it."""
-
-    title: str
-    settings: type[BaseSettings]
-    note: str = ""
-
-
-PARTS = (
-    Part("Every service", ServiceSettings, "All but the local store read these as well as their own."),
-    Part("Gateway", GatewaySettings),
-    Part("Ingest", IngestSettings),
-    Part("Gateway and ingest: secrets", VaultSettings),
-    Part("Gateway and ingest: plans", PlanSettings),
-    Part("Chunker", ChunkerSettings),
-    Part("Embedder", EmbedderSettings),
-    Part("Indexer", IndexerSettings),
-    Part("Search", SearchSettings),
-    Part("Atlas", AtlasSettings),
-    Part("Indexer, search and atlas: the store", StoreSettings),
-    Part("The local store", QdrantLocalSettings, "`prism up` sets the first four."),
-)
-
 SETTINGS_HEAD = """# Settings
 
-Each process reads its settings from the environment once, at start, and does not start with an invalid value.
-Variables set for `prism up` reach every process of the stack. `prism up` itself sets addresses, ports, keys
-and `PRISM_RUN_DIR`.
+Each process reads its settings once, at start, and does not start with an invalid value. A value comes from its
+variable, else from `prism.toml`, else it is the default. [Configure Prism](guides/configure.md) explains the
+file, and `PRISM_…_FILE` for secrets.
 
-## The command line
-
-| variable | default | meaning |
-|---|---|---|
-| `PRISM_URL` | the local stack | URL of the Prism that commands connect to. |
-| `PRISM_TOKEN` | the local stack's | Its token. |
-| `PRISM_DATA_DIR` | the user's data folder | Folder of the local stack. |
-| `PRISM_DEEP_ENABLED` | `false` | `prism up` also starts the deep embedder (see the indexer's setting too). |
-| `PRISM_PROBE_EVERY_S` | `5` | Interval between two liveness probes of `prism up`, in seconds. |
-| `PRISM_SILENT_S_MAX` | 25 to 120, by process | `prism up` replaces a process that has not answered for this many seconds: `60` for all, \
-`search=30,qdrant=300` for some. |
-| `PRISM_UNREADY_S_MAX` | 180, engines 900 | The same for a process that answers but is not ready although its dependencies are. |
-| `PRISM_HEALTHY_AFTER_S` | 60 | A process that ran for this many seconds is restarted after the shortest pause. |
+`prism up` itself sets addresses, ports, keys and `PRISM_RUN_DIR`. `PRISM_CONFIG` is the path of `prism.toml`;
+the default is the user's configuration folder.
 """
 
 
@@ -123,12 +77,12 @@ def settings_page() -> str:
 
 
 def _settings_section(part: Part) -> str:
-    inherited = set(ServiceSettings.model_fields) if part.settings is not ServiceSettings else set()
-    prefix = part.settings.model_config.get("env_prefix", "")
+    settings = part.settings()
+    inherited = set(ServiceSettings.variables()) if settings is not ServiceSettings else set()
     rows = [
-        (f"`{prefix}{name.upper()}`", _default(field), _meaning(field))
-        for name, field in part.settings.model_fields.items()
-        if name not in inherited
+        (f"`{variable}`", _default(field), _meaning(field))
+        for variable, field in settings.variables().items()
+        if variable not in inherited
     ]
     note = f"\n{part.note}\n" if part.note else ""
     return f"\n## {part.title}\n{note}\n{_table(('variable', 'default', 'meaning'), rows)}"

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from prism_cli.commands import accounts, agents, asking, indexing, managing, stack
+from prism_cli.commands import accounts, agents, asking, config, indexing, managing, stack
 from prism_cli.exits import EXIT_CODES_HELP, CommandError
 
 # By panel of `prism --help`.
@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 # Commands with commands of their own, such as `prism GROUP list`: a `typer.Typer` with a name and a help text.
 GROUPS: dict[str, tuple[typer.Typer, ...]] = {
-    "Manage": (managing.jobs, accounts.tokens),
+    "Manage": (config.group, managing.jobs, accounts.tokens),
 }
 
 app = typer.Typer(
@@ -66,12 +66,18 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def prism(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Options before the command."""
+    """Read the configuration file before the command and its options."""
+    # `prism config` repairs a file that cannot be read.
+    if context.invoked_subcommand != config.NAME:
+        from prism_cli.environment import merge_configuration
+
+        merge_configuration()
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 
+from prism_cli import environment
 from prism_cli.exits import CommandError, Exit
 from prism_cli.stack.layout import DataDir, data_dir, read_json
 from prism_cli.stack.lock import holder
@@ -22,9 +23,9 @@ class ServerTarget:
 
 
 def find_target() -> ServerTarget:
-    """Read `PRISM_URL` and `PRISM_TOKEN`; missing values come from the local stack's up.json."""
+    """Read `PRISM_URL` and `PRISM_TOKEN`, or the file that `PRISM_TOKEN_FILE` names; missing values come from the local stack's up.json."""
     data = data_dir()
-    url, token = os.environ.get("PRISM_URL", "").rstrip("/"), os.environ.get("PRISM_TOKEN", "")
+    url, token = os.environ.get("PRISM_URL", "").rstrip("/"), environment.secret("PRISM_TOKEN")
     up = read_json(data.up_file) or {}
     if url and url != up.get("url"):
         return ServerTarget(url, token)

@@ -1,17 +1,21 @@
 """The output of `prism up` and `prism down`."""
 
+import json
+import subprocess
+import sys
 import time
 from typing import Any
 
 from rich.text import Text
 
-from prism_cli import terminal
+from prism_cli import environment, terminal
 from prism_cli.connect import CLIENTS
-from prism_cli.exits import CommandError
+from prism_cli.exits import CommandError, Exit
 from prism_cli.stack.formats import set_index_aside
 from prism_cli.stack.launch import start_in_background, stop
 from prism_cli.stack.layout import DataDir, read_json
 from prism_cli.stack.supervisor import Note, Report, Supervisor
+from prism_runtime.configuration import config_path
 
 STYLES = {"died": "yellow", "up": "bold green", "stopping": "dim", "stopped": "dim", "restarted": "green"}
 ASKING_ELSEWHERE = (
@@ -26,6 +30,7 @@ def up(data: DataDir, port: int, *, detach: bool, rebuild: bool, as_json: bool) 
 
     With `rebuild` the index is moved aside first.
     """
+    check_configuration()
     report = reporter(quiet=as_json)
     if rebuild and (aside := set_index_aside(data)):
         report(Note("starting", f"moved the old index to {aside}"))
@@ -39,6 +44,26 @@ def up(data: DataDir, port: int, *, detach: bool, rebuild: bool, as_json: bool) 
             tell(read_json(data.up_file) or {}, as_json=as_json)
 
     Supervisor(data, port, report_and_tell).run()
+
+
+def check_configuration() -> None:
+    """Raise CommandError if the configuration file has an unknown key or an invalid value."""
+    if not config_path().exists():
+        return
+    checked = subprocess.run(
+        [sys.executable, "-P", "-m", "prism_cli.config.check"],
+        env=environment.given(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if problems := json.loads(checked.stdout):
+        raise CommandError(
+            "\n".join(problems),
+            "Correct it with `prism config set` or `prism config unset`.",
+            code="setting_invalid",
+            exit_code=Exit.USAGE,
+        )
 
 
 def reporter(*, quiet: bool) -> Report:

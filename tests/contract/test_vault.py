@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator
 import nats
 import pytest
 from nats.js import JetStreamContext
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from prism_catalog.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Secrets
+from prism_runtime.settings import InvalidSettingsError
 
 KEY = "a key that is long enough to be one"
 
@@ -71,5 +72,5 @@ async def test_secrets_do_not_open_with_another_key_or_none(js) -> None:
 
 
 def test_a_short_key_is_refused() -> None:
-    with pytest.raises(ValidationError, match="needs 32"):
+    with pytest.raises(InvalidSettingsError, match="needs 32"):
         VaultSettings(secrets_key=SecretStr("x" * (KEY_CHARS_MIN - 1)))

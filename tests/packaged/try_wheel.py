@@ -72,7 +72,7 @@ def _prism(environment: dict[str, str], *arguments: str) -> str:
 
 def _environment(data: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PRISM_", "PYTHON"))}
-    return kept | {"PRISM_DATA_DIR": str(data)}
+    return kept | {"PRISM_CONFIG": os.devnull, "PRISM_DATA_DIR": str(data)}
 
 
 def _expect(holds: bool, what: str) -> None:

@@ -82,7 +82,8 @@ class RunningStack:
 
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PRISM_")}
-        return kept | self._settings | {"PRISM_DATA_DIR": str(self.data)}
+        own = {"PRISM_CONFIG": os.devnull, "PRISM_DATA_DIR": str(self.data)}
+        return kept | own | self._settings
 
     def prism(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -46,7 +46,7 @@ class User:
 
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PRISM_")}
-        return kept | {"PRISM_DATA_DIR": str(self.data)}
+        return kept | {"PRISM_CONFIG": os.devnull, "PRISM_DATA_DIR": str(self.data)}
 
     def prism(self, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -99,7 +99,7 @@ class Stack:
             kept
             | fakes
             | self.settings
-            | {"PYTHONPATH": str(self._modules), "PRISM_DATA_DIR": str(self.data)}
+            | {"PYTHONPATH": str(self._modules), "PRISM_CONFIG": os.devnull, "PRISM_DATA_DIR": str(self.data)}
         )
 
     def prism(self, *arguments: str, **moods: str) -> subprocess.CompletedProcess[str]:

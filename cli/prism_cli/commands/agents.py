@@ -39,7 +39,13 @@ def mcp(
         bool, typer.Option("--start", help="Start Prism on this machine if it does not run.")
     ] = False,
     port: Annotated[
-        int, typer.Option(min=0, max=PORT_MAX, help="With --start: the port; 0 picks a free one.")
+        int,
+        typer.Option(
+            min=0,
+            max=PORT_MAX,
+            help="With --start: the port; 0 picks a free one.",
+            envvar="PRISM_GATEWAY_PORT",
+        ),
     ] = PORT,
 ) -> None:
     """Serve MCP over standard input and output, for clients that start their servers as commands.

@@ -12,7 +12,13 @@ from prism_cli.exits import Exit
 def up(
     data_dir: DataDirOption = None,
     port: Annotated[
-        int, typer.Option(min=0, max=PORT_MAX, help="Port for MCP and REST; 0 picks a free one.")
+        int,
+        typer.Option(
+            min=0,
+            max=PORT_MAX,
+            help="Port for MCP and REST; 0 picks a free one.",
+            envvar="PRISM_GATEWAY_PORT",
+        ),
     ] = PORT,
     detach: Annotated[
         bool, typer.Option("--detach", help="Run in the background; return when everything is ready.")

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from pydantic import Field, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Limit, Limits, Tenant
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.settings import PrismSettings
 
 LAPTOP: Final = "laptop"
 PLANS: Final[Mapping[str, Limits]] = {
@@ -45,10 +45,8 @@ PLANS: Final[Mapping[str, Limits]] = {
 }
 
 
-class PlanSettings(BaseSettings):
+class PlanSettings(PrismSettings):
     """Settings from `PRISM_…` variables, read at the start."""
-
-    model_config = SettingsConfigDict(env_prefix="PRISM_", frozen=True, extra="ignore")
 
     plans: dict[str, Limits] = Field(
         {},

@@ -14,21 +14,19 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from nats.js import JetStreamContext
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import SealedSecrets, Secrets, repository_key
 from prism_runtime.records import Records, open_bucket
+from prism_runtime.settings import PrismSettings
 
 NONCE_BYTES = 12
 KEY_CHARS_MIN = 32
 
 
-class VaultSettings(BaseSettings):
+class VaultSettings(PrismSettings):
     """Settings from `PRISM_…` variables, read at the start."""
-
-    model_config = SettingsConfigDict(env_prefix="PRISM_", frozen=True, extra="ignore")
 
     secrets_key: SecretStr = Field(
         SecretStr(""),

@@ -147,11 +147,12 @@ class Bus:
             if tracing
             else []
         )
+        token = self._settings.nats_token.get_secret_value()
         return NatsBroker(
             self._settings.nats_url.split(","),
             name=f"prism-{self.service}",
             codec=self.codec,
-            security=NatsToken(self._settings.nats_token) if self._settings.nats_token else None,
+            security=NatsToken(token) if token else None,
             # The default policy deletes a message at the first unhandled error.
             ack_policy=AckPolicy.NACK_ON_ERROR,
             connect_timeout=CONNECT_TIMEOUT_S,

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp
 
 from prism_runtime.garbage import collect_rarely, release_regularly
 from prism_runtime.http_deadlines import DeadlineProtocol
+from prism_runtime.settings import InvalidSettingsError
 from prism_runtime.stacks import show_on_signal
 
 log = logging.getLogger(__name__)
@@ -98,12 +100,17 @@ def _announce(service: str, host: str, port: int, run_dir: str) -> None:
 
 
 def run(main: Callable[[], Coroutine[object, object, None]]) -> None:
-    """Run an async main function, on uvloop if it is installed."""
+    """Run an async main function, on uvloop if it is installed. Invalid settings end the process."""
     collect_rarely()
     show_on_signal()
     try:
         import uvloop
     except ImportError:
-        asyncio.run(main())
+        start = asyncio.run
     else:
-        uvloop.run(main())
+        start = uvloop.run
+    try:
+        start(main())
+    except InvalidSettingsError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(os.EX_CONFIG)

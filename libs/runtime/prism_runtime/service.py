@@ -1,11 +1,15 @@
 """A service: logs, traces, bus and health, assembled in the same way for all services."""
 
 import importlib
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from types import MappingProxyType
+from urllib.parse import urlsplit
 
+from pydantic import SecretStr
 from starlette.types import ASGIApp
 
 from prism_runtime.bus import Bus
+from prism_runtime.exposure import require_secrets
 from prism_runtime.health import Check, health_app
 from prism_runtime.process import run_process
 from prism_runtime.settings import ServiceSettings
@@ -15,7 +19,23 @@ from prism_runtime.telemetry import set_up_logging, set_up_tracing
 class Service:
     """One process of Prism. Creating it opens nothing; `run` does, and returns after a signal."""
 
-    def __init__(self, name: str, settings: ServiceSettings) -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: ServiceSettings,
+        *,
+        hosts: Sequence[str] = (),
+        secrets: Mapping[str, SecretStr] = MappingProxyType({}),
+    ) -> None:
+        """`hosts`: further addresses that the service listens on; `secrets`: those that it needs then, by variable.
+
+        Raises InvalidSettingsError if it listens to other hosts without them.
+        """
+        require_secrets(
+            (settings.health_host, *hosts),
+            {**_nats_secret(settings), **secrets},
+            allow_missing=settings.allow_missing_secrets,
+        )
         set_up_logging(name, settings.log_level)
         self.name = name
         self._settings = settings
@@ -60,3 +80,13 @@ class Service:
 
         run_dir = self._settings.run_dir
         await run_process(self.name, app, host=host, port=port, run_dir=run_dir, start=start, stop=stop)
+
+
+def _nats_secret(settings: ServiceSettings) -> dict[str, SecretStr]:
+    """The token of NATS; none is needed if its URLs have a login."""
+    urls = settings.nats_url.split(",")
+    return (
+        {}
+        if all(urlsplit(url.strip()).username for url in urls)
+        else {"PRISM_NATS_TOKEN": settings.nats_token}
+    )

@@ -35,7 +35,7 @@ class StoreClient(AsyncQdrantClient):
     def __init__(self, settings: StoreSettings) -> None:
         super().__init__(
             url=settings.url,
-            api_key=settings.api_key or None,
+            api_key=settings.api_key.get_secret_value() or None,
             timeout=settings.timeout_s,
             check_compatibility=False,
             limits=httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX),
@@ -90,8 +90,8 @@ class StoreClient(AsyncQdrantClient):
     def _connections(self) -> aiohttp.ClientSession:
         if self._session is None:
             headers = {"Content-Type": "application/json"}
-            if self._settings.api_key:
-                headers["api-key"] = self._settings.api_key
+            if key := self._settings.api_key.get_secret_value():
+                headers["api-key"] = key
             self._session = aiohttp.ClientSession(
                 headers=headers,
                 timeout=aiohttp.ClientTimeout(total=self._settings.timeout_s),

@@ -136,8 +136,9 @@ def register(bus: Bus, app: AtlasApp, *, deadline_s: float) -> None:
 async def serve() -> None:
     """Build everything, then run until a signal arrives."""
     settings = AtlasSettings()
-    service = Service(SERVICE, settings)
-    bus, store = service.bus, connect(StoreSettings())
+    store_settings = StoreSettings()
+    service = Service(SERVICE, settings, secrets={"PRISM_QDRANT_API_KEY": store_settings.api_key})
+    bus, store = service.bus, connect(store_settings)
     open_until_stop = AsyncExitStack()
     open_until_stop.push_async_callback(store.close)
 

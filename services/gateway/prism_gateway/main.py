@@ -67,8 +67,14 @@ async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> 
 async def serve() -> None:
     """Build everything, then run until a signal arrives."""
     settings = GatewaySettings()
-    service = Service(SERVICE, settings)
-    app = build(service.bus, settings, Vault(VaultSettings()), PlanSettings())
+    vault_settings = VaultSettings()
+    service = Service(
+        SERVICE,
+        settings,
+        hosts=(settings.gateway_host,),
+        secrets={"PRISM_SECRETS_KEY": vault_settings.secrets_key},
+    )
+    app = build(service.bus, settings, Vault(vault_settings), PlanSettings())
 
     async def start() -> None:
         await service.bus.start()

@@ -69,8 +69,9 @@ def register(bus: Bus, app: IndexerApp, *, workers: int) -> None:
 async def serve() -> None:
     """Build everything, then run until a signal arrives."""
     settings = IndexerSettings()
-    service = Service(SERVICE, settings)
-    bus, store = service.bus, connect(StoreSettings())
+    store_settings = StoreSettings()
+    service = Service(SERVICE, settings, secrets={"PRISM_QDRANT_API_KEY": store_settings.api_key})
+    bus, store = service.bus, connect(store_settings)
 
     async def start() -> None:
         await bus.connect()

@@ -231,8 +231,9 @@ def register(bus: Bus, app: IngestApp, *, workers: int) -> None:
 async def serve() -> None:
     """Build everything, then run until a signal arrives."""
     settings = IngestSettings()
-    service = Service(SERVICE, settings)
-    bus, vault = service.bus, Vault(VaultSettings())
+    vault_settings = VaultSettings()
+    service = Service(SERVICE, settings, secrets={"PRISM_SECRETS_KEY": vault_settings.secrets_key})
+    bus, vault = service.bus, Vault(vault_settings)
     open_until_stop = AsyncExitStack()
 
     async def start() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import fcntl
 import logging
+import os
 import signal
 import socket
 import sys
@@ -22,8 +23,10 @@ from prism_qdrant_local.settings import QdrantLocalSettings
 from prism_qdrant_local.state import replace_file
 from prism_qdrant_local.store import Collection, Store
 from prism_qdrant_local.system import release_pages
+from prism_runtime.exposure import require_secrets
 from prism_runtime.garbage import release_heap
 from prism_runtime.room import Room
+from prism_runtime.settings import InvalidSettingsError
 from prism_runtime.stacks import show_on_signal
 
 EXIT_FOLDER_IN_USE = 3
@@ -40,7 +43,11 @@ def main() -> int:
     """Run the server; return the exit code."""
     _configure_logging()
     show_on_signal()
-    settings = QdrantLocalSettings()
+    try:
+        settings = _settings()
+    except InvalidSettingsError as error:
+        sys.stderr.write(f"{error}\n")
+        return os.EX_CONFIG
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     with _lock(settings.data_dir / _LOCK_FILE) as lock:
         if lock is None:
@@ -49,6 +56,17 @@ def main() -> int:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(settings))
     return 0
+
+
+def _settings() -> QdrantLocalSettings:
+    settings = QdrantLocalSettings()
+    require_secrets(
+        (settings.host,),
+        {"PRISM_QDRANT_LOCAL_API_KEY": settings.api_key},
+        allow_missing=settings.allow_missing_secrets,
+        switch="PRISM_QDRANT_LOCAL_ALLOW_MISSING_SECRETS",
+    )
+    return settings
 
 
 @contextlib.contextmanager

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
+
+from prism_runtime.settings import PrismSettings
 
 
-class QdrantLocalSettings(BaseSettings):
+class QdrantLocalSettings(PrismSettings):
     """All settings of the server."""
 
-    model_config = SettingsConfigDict(env_prefix="PRISM_QDRANT_LOCAL_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="PRISM_QDRANT_LOCAL_")
 
     data_dir: Path = Field(description="Folder of collections, state and port file; one server at a time.")
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
@@ -34,4 +36,7 @@ class QdrantLocalSettings(BaseSettings):
         default=512 * 1024**2,
         ge=0,
         description="Floor of free space in bytes: below half of it writes are refused with status 507.",
+    )
+    allow_missing_secrets: bool = Field(
+        default=False, description="Listen on other than loopback addresses without an API key."
     )

@@ -213,8 +213,9 @@ def register(bus: Bus, app: SearchApp, settings: SearchSettings) -> None:
 async def serve() -> None:
     """Build everything, then run until a signal arrives."""
     settings = SearchSettings()
-    service = Service(SERVICE, settings)
-    bus, store = service.bus, connect(StoreSettings())
+    store_settings = StoreSettings()
+    service = Service(SERVICE, settings, secrets={"PRISM_QDRANT_API_KEY": store_settings.api_key})
+    bus, store = service.bus, connect(store_settings)
     model = StaticModel.load(settings.embedder_fast_folder, mapped=True)
     open_until_stop = AsyncExitStack()
     open_until_stop.push_async_callback(store.close)

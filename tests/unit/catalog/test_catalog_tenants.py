@@ -1,10 +1,10 @@
 """Plans: their table, and what is in effect for a tenant."""
 
 import pytest
-from pydantic import ValidationError
 
 from prism_catalog.tenants import PLANS, PlanSettings, Tenants
 from prism_contracts.records import Limit
+from prism_runtime.settings import InvalidSettingsError
 
 
 def test_plans_are_added_and_replaced_by_name(monkeypatch) -> None:
@@ -18,12 +18,12 @@ def test_plans_are_added_and_replaced_by_name(monkeypatch) -> None:
 @pytest.mark.parametrize("plans", ['{"free": {"overlay": 1}}', '{"free": {"overlays": -1}}', '{"free": 1}'])
 def test_a_plan_with_an_unknown_limit_is_refused(monkeypatch, plans) -> None:
     monkeypatch.setenv("PRISM_PLANS", plans)
-    with pytest.raises(ValidationError):
+    with pytest.raises(InvalidSettingsError):
         PlanSettings()
 
 
 def test_the_default_plan_must_exist() -> None:
-    with pytest.raises(ValidationError, match="PRISM_PLAN_DEFAULT"):
+    with pytest.raises(InvalidSettingsError, match="PRISM_PLAN_DEFAULT"):
         PlanSettings(plan_default="gold")
 
 
