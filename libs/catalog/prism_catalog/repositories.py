@@ -35,7 +35,7 @@ class RepositoryCatalog:
 
     def seen_by(self, request: CallerRequest) -> list[Repository]:
         """Returns the repositories that a caller may see, by name."""
-        return [known for known in self._of_tenant(request.tenant) if request.sees(known.repo)]
+        return [known for known in self._of_tenant(request.tenant) if request.sees(known.name)]
 
     def _of_tenant(self, tenant: str) -> list[Repository]:
         return sorted((r for r in self._records.values() if r.tenant == tenant), key=lambda r: r.name)

@@ -92,7 +92,6 @@ RepoName = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX, pattern=_
 RepoNameOrNone = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX, pattern=_REPO_OR_NONE)]
 RepoKey = Annotated[str, StringConstraints(min_length=1, max_length=REPO_CHARS_MAX)]
 RepoKeyOrNone = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX)]
-RepoId = Annotated[str, StringConstraints(max_length=ID_CHARS_MAX)]
 GroupName = Annotated[str, StringConstraints(max_length=64, pattern=_GROUP_PATTERN)]
 RepoOrGroup = Annotated[str, StringConstraints(max_length=REPO_CHARS_MAX, pattern=_REPO_OR_GROUP)]
 # A ref where it is stored, and where it is looked up (also the handle of an overlay).

@@ -54,7 +54,7 @@ class BackendServices:
         return Backend(self, caller, visible_to(caller, self._groups))
 
     def members(self, tenant: str, group: str) -> frozenset[str] | None:
-        """Returns the ids of a group's repositories; None if there is no such group."""
+        """Returns the names of a group's repositories; None if there is no such group."""
         return self._groups.members(tenant, group)
 
     async def ask(self, rpc: Rpc[Request, Answer], request: Request) -> Answer:
@@ -133,13 +133,13 @@ class Backend:
         """Publish a pack of file contents for a job that admits it. Returns when it is stored."""
         await self.services.store_pack(pack, lane)
 
-    def sees(self, repo: str) -> bool:
-        """Whether the caller may see and change a repository, given by its id."""
-        return CallerRequest(tenant=self.caller.tenant, visible=self.visible).sees(repo)
+    def sees(self, name: str) -> bool:
+        """Whether the caller may see and change the repository with a name."""
+        return CallerRequest(tenant=self.caller.tenant, visible=self.visible).sees(name)
 
     def _members(self, group: str) -> frozenset[str]:
         members = self.services.members(self.caller.tenant, group)
-        seen = frozenset(repo for repo in members or () if self.sees(repo))
+        seen = frozenset(name for name in members or () if self.sees(name))
         if not seen:
             raise PrismError(
                 ErrorCode.REPO_NOT_FOUND,

@@ -1,7 +1,6 @@
 """Groups of repositories: `@backend` in place of a name."""
 
 from prism_contracts import names
-from prism_contracts.base import repo_id
 from prism_contracts.records import Group, group_key
 from prism_runtime.bus import Bus
 from prism_runtime.records import WatchedRecords
@@ -20,9 +19,9 @@ class Groups:
         self._watched = await bus.follow(names.KV_GROUPS, Group)
 
     def members(self, tenant: str, name: str) -> frozenset[str] | None:
-        """Returns the ids of the repositories of `@name`; None if there is no such group."""
+        """Returns the names of the repositories of `@name`, in lower case; None if there is no such group."""
         found = self._watched.get(group_key(tenant, name.removeprefix(MARK))) if self._watched else None
-        return frozenset(map(repo_id, found.repos)) if found else None
+        return frozenset(map(str.lower, found.repos)) if found else None
 
 
 def is_group(name: str) -> bool:

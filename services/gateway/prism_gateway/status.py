@@ -93,6 +93,7 @@ async def _dead_letters(js: JetStreamContext, backend: Backend) -> dict[str, Any
 
     For a caller with a list of repositories, only the newest letters are counted.
     """
+    seen = await _repositories_seen(backend)
     subjects = names.dead_letter_subject(backend.caller.tenant, "*", "*")
     state = (await js.stream_info(names.DEAD_LETTERS, subjects_filter=subjects)).state
     messages = sum((state.subjects or {}).values())
@@ -102,11 +103,21 @@ async def _dead_letters(js: JetStreamContext, backend: Backend) -> dict[str, Any
     while last >= first and len(newest) < min(messages, DEAD_LETTERS_SHOWN_MAX):
         batch = range(last, max(first, last - DEAD_LETTERS_SHOWN_MAX + 1) - 1, -1)
         letters = await asyncio.gather(*(_letter(js, seq) for seq in batch))
-        newest += [shown for letter in letters if letter and (shown := _shown(letter, backend))]
+        newest += [
+            shown for letter in letters if letter and (shown := _shown(letter, backend.caller.tenant, seen))
+        ]
         last = batch[-1] - 1
-    if backend.visible is not None:
+    if seen is not None:
         messages = len(newest)
     return {"messages": messages, "newest": newest[:DEAD_LETTERS_SHOWN_MAX]}
+
+
+async def _repositories_seen(backend: Backend) -> frozenset[str] | None:
+    """Returns the ids of the repositories that the caller may see; None for all of its tenant."""
+    if backend.visible is None:
+        return None
+    known = await backend.ask(JOBS, JobsRequest(tenant=backend.caller.tenant, limit=1))
+    return frozenset(repository.repo for repository in known.repositories)
 
 
 async def _letter(js: JetStreamContext, seq: int) -> RawStreamMsg | None:
@@ -116,10 +127,10 @@ async def _letter(js: JetStreamContext, seq: int) -> RawStreamMsg | None:
         return None
 
 
-def _shown(letter: RawStreamMsg, backend: Backend) -> dict[str, Any] | None:
-    """Returns a dead letter as the caller sees it, or None if it may not see it."""
+def _shown(letter: RawStreamMsg, tenant: str, seen: frozenset[str] | None) -> dict[str, Any] | None:
+    """Returns a dead letter as a caller of the tenant sees it, or None if it may not see it."""
     event = _event(letter)
-    if event.get("tenant") != backend.caller.tenant or not backend.sees(str(event.get("repo", ""))):
+    if event.get("tenant") != tenant or (seen is not None and event.get("repo") not in seen):
         return None
     headers = letter.headers or {}
     return {

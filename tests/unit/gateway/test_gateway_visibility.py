@@ -4,7 +4,6 @@ from typing import cast
 
 import pytest
 
-from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import VISIBLE_MAX, CallerRequest
@@ -15,7 +14,7 @@ from prism_gateway.callers import Caller
 from prism_gateway.groups import Groups, is_group
 from prism_gateway.visibility import visible_to
 
-APP, WEB, PAY = map(repo_id, ("acme/app", "acme/web", "acme/pay"))
+APP, WEB, PAY = "acme/app", "acme/web", "acme/pay"
 
 
 class KnownGroups(Groups):
@@ -57,7 +56,7 @@ def caller(*repos: str, tenant: str = "acme") -> Caller:
         (("@backend", "acme/web"), {APP, PAY, WEB}),
         (("@empty",), set()),
         (("@gone",), set()),
-        (("@scope/app",), {repo_id("@scope/app")}),
+        (("@scope/app",), {"@scope/app"}),
     ],
 )
 def test_a_list_of_repositories_limits_what_is_visible(repos, visible) -> None:

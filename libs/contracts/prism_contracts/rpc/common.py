@@ -12,35 +12,35 @@ from prism_contracts.registry import Rpc
 from prism_contracts.types import (
     CommitIdOrNone,
     RefOrNone,
-    RepoId,
     RepoKeyOrNone,
+    RepoName,
     TenantId,
 )
 
 SNAPSHOT_FILES_MAX = 500_000
 WAIT_MAX_S = 20.0
-VISIBLE_MAX = 10_000
+VISIBLE_MAX = 2_000
 # Replaces the name in a receipt whose answer covers all of the tenant's repositories.
 SEVERAL_REPOSITORIES = "*"
 
 
-def _sorted(ids: Collection[str] | None) -> list[str] | None:
-    return None if ids is None else sorted(ids)
+def _sorted(names: Collection[str] | None) -> list[str] | None:
+    return None if names is None else sorted(names)
 
 
 class CallerRequest(Message):
     """A request of a caller, who belongs to a tenant and may be limited to some of its repositories."""
 
     tenant: TenantId
-    # Ids of the repositories that the caller may see and change, whether they exist or not. None: all of the
-    # tenant's.
+    # Names of the repositories that the caller may see and change, in lower case, whether they exist or not.
+    # None: all of the tenant's.
     visible: Annotated[
-        Annotated[frozenset[RepoId], Field(max_length=VISIBLE_MAX)] | None, PlainSerializer(_sorted)
+        Annotated[frozenset[RepoName], Field(max_length=VISIBLE_MAX)] | None, PlainSerializer(_sorted)
     ] = None
 
-    def sees(self, repo: str) -> bool:
-        """Whether the caller may see and change a repository, given by its id. Nothing else decides this."""
-        return self.visible is None or repo in self.visible
+    def sees(self, name: str) -> bool:
+        """Whether the caller may see and change the repository with a name. Nothing else decides this."""
+        return self.visible is None or name.lower() in self.visible
 
 
 class ScopedRequest(CallerRequest):

@@ -62,7 +62,7 @@ async def set_secrets(
 
     Omitted fields stay unchanged.
     """
-    if not backend.sees(repo_id(name)):
+    if not backend.sees(name):
         raise PrismError(
             ErrorCode.FORBIDDEN,
             f"The token is limited to some repositories, and {shown(name)} is none of them.",

@@ -107,16 +107,24 @@ class Ledger:
         """
         for repo in (repo_id(name), name):
             found = await self.repositories.get(repository_key(request.tenant, repo))
-            if found is not None and request.sees(found.repo):
+            if found is not None and request.sees(found.name):
                 return found
         every = await self.repositories.all()
-        known = sorted(one.name for one in every if one.tenant == request.tenant and request.sees(one.repo))
+        known = sorted(one.name for one in every if one.tenant == request.tenant and request.sees(one.name))
         raise PrismError(
             ErrorCode.REPO_NOT_FOUND,
             f"There is no repository {shown(name)}.",
             "Index it first: `prism index PATH_OR_GIT_URL`.",
             repositories=known[:NAMES_SHOWN_MAX],
         )
+
+    async def job_seen_by(self, request: CallerRequest, job_id: str) -> Job | None:
+        """Returns a job whose repository the caller may see, or None."""
+        job = await self.jobs.get(job_id)
+        if job is None or job.tenant != request.tenant:
+            return None
+        repository = await self.repositories.get(repository_key(job.tenant, job.repo))
+        return job if request.sees(repository.name if repository else job.repo_name) else None
 
     async def begin(self, job: Job, origin: Origin, idle_s: float) -> Job:
         """Give the job the next version of its repository or layer, and make it the active job there.

@@ -1,6 +1,7 @@
 """Reads jobs, repositories and layers for those who wait for them. Changes nothing."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -31,42 +32,53 @@ class JobStatus:
 
         Raises JOB_NOT_FOUND.
         """
-        jobs = [job for job in await self._candidates(request.job, request.repo) if _is_seen(job, request)]
-        if not jobs:
+        job = await self._by_id(request) if request.job else await self._newest(request)
+        if job is None:
             raise job_not_found(request.job, request.repo)
-        return await self._as_seen(max(jobs, key=lambda found: found.created_at))
+        return await self._as_seen(job)
 
     async def seen_by(self, request: JobsRequest) -> TenantStatus:
         """Returns the `limit` newest jobs, and all repositories with their layers, that the caller may see."""
         now = datetime.now(UTC)
-        jobs, repositories, layers = await asyncio.gather(
-            self._ledger.jobs.all(), self._ledger.repositories.all(), self._ledger.layers.all()
+        repositories, layers = await asyncio.gather(
+            self._ledger.repositories.all(), self._ledger.layers.all()
         )
-        mine = sorted((job for job in jobs if _is_seen(job, request)), key=lambda job: job.created_at)
-        own = (repository for repository in repositories if _is_seen(repository, request))
-        known = (layer for layer in layers if _is_seen(layer, request) and not layer.is_expired(now))
+        own = [one for one in repositories if one.tenant == request.tenant and request.sees(one.name)]
+        ids = {repository.repo for repository in own}
+        known = (one for one in layers if one.tenant == request.tenant and one.repo in ids)
+        jobs = await self._jobs(request, repositories)
         return TenantStatus(
-            jobs=tuple(mine[: -request.limit - 1 : -1]),
+            jobs=tuple(jobs[: -request.limit - 1 : -1]),
             repositories=tuple(sorted(own, key=lambda repository: repository.name)),
-            layers=tuple(sorted(known, key=lambda layer: layer.ref)),
+            layers=tuple(
+                sorted((one for one in known if not one.is_expired(now)), key=lambda layer: layer.ref)
+            ),
         )
 
-    async def _candidates(self, job: str, repo: str) -> list[Job]:
-        if job:
-            found = await self._ledger.jobs.get(job)
-            return [found] if found else []
-        jobs = await self._ledger.jobs.all()
-        return [found for found in jobs if repo.lower() in {found.repo_name.lower(), found.repo}]
+    async def _by_id(self, request: JobRequest) -> Job | None:
+        return await self._ledger.job_seen_by(request, request.job)
+
+    async def _newest(self, request: JobRequest) -> Job | None:
+        jobs = await self._jobs(request, await self._ledger.repositories.all())
+        wanted = request.repo.lower()
+        return next((job for job in reversed(jobs) if wanted in {job.repo_name.lower(), job.repo}), None)
+
+    async def _jobs(self, request: CallerRequest, repositories: Iterable[Repository]) -> list[Job]:
+        """Returns the jobs that the caller may see, the oldest first."""
+        # A job keeps the name that its repository had.
+        names = {(one.tenant, one.repo): one.name for one in repositories}
+        jobs = [
+            job
+            for job in await self._ledger.jobs.all()
+            if job.tenant == request.tenant and request.sees(names.get((job.tenant, job.repo), job.repo_name))
+        ]
+        return sorted(jobs, key=lambda job: job.created_at)
 
     async def _as_seen(self, job: Job) -> Job:
         """Returns a job as running until its result is served, a moment after its last file has settled."""
         if not is_final(job) or not await self._ledger.is_active(job):
             return job
         return job.model_copy(update={"state": JobState.INDEXING, "finished_at": None})
-
-
-def _is_seen(record: Job | Repository | Layer, request: CallerRequest) -> bool:
-    return record.tenant == request.tenant and request.sees(record.repo)
 
 
 def job_not_found(job: str, repo: str = "") -> PrismError:

@@ -110,8 +110,8 @@ class Uploads:
 
     async def job(self, request: AdmitUploadRequest) -> Job:
         """Returns a job that the caller may see. Raises JOB_NOT_FOUND."""
-        job = await self._ledger.jobs.get(request.job)
-        if job is None or job.tenant != request.tenant or not request.sees(job.repo):
+        job = await self._ledger.job_seen_by(request, request.job)
+        if job is None:
             raise job_not_found(request.job)
         return job
 
