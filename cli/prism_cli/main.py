@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from prism_cli.commands import accounts, agents, asking, config, indexing, managing, stack
+from prism_cli.commands import accounting, accounts, agents, asking, config, indexing, managing, stack
 from prism_cli.exits import EXIT_CODES_HELP, CommandError
 
 # By panel of `prism --help`.
@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Ask": (asking.search,),
     "Connect": (agents.connect, agents.mcp),
+    "Manage": (accounting.usage,),
 }
 # Commands with commands of their own, such as `prism GROUP list`: a `typer.Typer` with a name and a help text.
 GROUPS: dict[str, tuple[typer.Typer, ...]] = {

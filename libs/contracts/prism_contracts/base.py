@@ -18,6 +18,7 @@ FILE_CHARS = 24
 GENERATION_CHARS = 8
 NO_CHUNK = "0" * 12
 CHUNKS_MAX = 2**16 - 1
+HIT_ID_CHARS = 12
 
 
 class Message(BaseModel):
@@ -99,6 +100,15 @@ def text_version(chunker: str, redaction: str) -> str:
 def generation(blob: str, chunker: str, model: str) -> str:
     """Returns the content address of an indexed file: equal for equal content, chunker and model."""
     return hashlib.sha256(f"{blob}\0{chunker}\0{model}".encode()).hexdigest()[:16]
+
+
+def hit_id(repo: str, path: str, place: str, generation_: str) -> str:
+    """Returns the id of a hit: the same for the same content, whatever the question.
+
+    `place` is the name of its symbol, or its first line.
+    """
+    digest = hashlib.sha256(f"{repo}\0{path}\0{place}\0{generation_}".encode(errors="surrogatepass"))
+    return digest.hexdigest()[:HIT_ID_CHARS]
 
 
 def chunk_id(file: str, generation_: str, ordinal: int) -> str:

@@ -30,6 +30,20 @@ LIMITS_MINUTE = "PRISM_LIMITS_MINUTE"
 LIMITS_DAY = "PRISM_LIMITS_DAY"
 
 
+# What happened at the doors, see `accounting`.
+USAGE = "PRISM_USAGE"
+AUDIT = "PRISM_AUDIT"
+HISTORY = "PRISM_HISTORY"
+FEEDBACK = "PRISM_FEEDBACK"
+AUDIT_MAX_AGE_S = 400 * 24 * HOUR_S
+FEEDBACK_MAX_AGE_S = 400 * 24 * HOUR_S
+
+
+def accounting_subject(stream: str, tenant: str, *parts: str) -> str:
+    """The subject of a tenant in a stream of accounting, such as `prism.audit.<tenant>`."""
+    return ".".join(("prism", stream.rpartition("_")[2].lower(), tenant, *parts))
+
+
 def limits_subject(stream: str, counter: str) -> str:
     """The subject of a counter of rate limits, such as `<tenant>.search`."""
     return f"prism.limits.{stream.rpartition('_')[2].lower()}.{counter}"

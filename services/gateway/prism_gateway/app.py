@@ -15,9 +15,10 @@ from starlette.routing import Route
 
 from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
+from prism_gateway.accounting.frame import CallFrame
+from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.auth import BearerAuth
 from prism_gateway.backend import BackendServices
-from prism_gateway.calls import CallFrame
 from prism_gateway.groups import Groups
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
@@ -26,6 +27,7 @@ from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.strangers import Strangers
 from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
 from prism_gateway.rest import tokens as token_door
+from prism_gateway.rest import usage as usage_door
 from prism_gateway.rest import webhooks as webhook_door
 from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import check_route
@@ -55,6 +57,7 @@ class GatewayParts:
     webhooks: Receiver
     sign_on: SignOn
     limiter: Limiter
+    usage: UsageLog
 
 
 def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> FastAPI:
@@ -66,7 +69,7 @@ def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> Fast
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with manager.run(), parts.tokens.storing_uses():
+        async with manager.run(), parts.tokens.storing_uses(), parts.usage.storing():
             yield
         await parts.sign_on.close()
 
@@ -83,9 +86,11 @@ def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> Fast
     errors.install(app)
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
-    app.add_middleware(CallFrame)
+    app.add_middleware(CallFrame, usage=parts.usage)
     strangers = Strangers(settings.unauthenticated_per_minute)
-    app.add_middleware(BearerAuth, tokens=parts.tokens, sign_on=parts.sign_on, strangers=strangers)
+    app.add_middleware(
+        BearerAuth, tokens=parts.tokens, sign_on=parts.sign_on, strangers=strangers, usage=parts.usage
+    )
     # First: routes are tried in order, and this one gets the most requests.
     app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
     app.include_router(rest_router())
@@ -118,6 +123,7 @@ def rest_router() -> APIRouter:
         layers.router,
         scip.router,
         token_door.router,
+        usage_door.router,
         webhook_door.router,
     ):
         rest.include_router(router)

@@ -4,6 +4,7 @@ A token is a developer token of Prism (`prism_…`) or an access token of an ide
 prism_gateway.signon.
 """
 
+import time
 from collections.abc import Iterable
 
 from starlette.datastructures import Headers
@@ -12,6 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.token_secrets import PREFIX
+from prism_gateway.accounting.facts import CallFacts
+from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.callers import STATE_KEY, Caller
 from prism_gateway.mcp.errors import refusal
 from prism_gateway.rates.strangers import Strangers
@@ -25,26 +28,33 @@ WEBHOOK_PATH = "/api/v1/ingest/webhook"
 GUARDED_PATHS = ("/api", MCP_PATH)
 # Forges send no token. They sign their webhooks instead, see prism_gateway.webhooks.
 OPEN_PATHS = frozenset({WEBHOOK_PATH})
+REST_DOOR = "/api"  # in usage, like MCP_PATH
 CHALLENGED = (ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN)
 
 
 class BearerAuth:
     """ASGI middleware: guarded paths need a token. Its caller is stored in the request's state."""
 
-    def __init__(self, app: ASGIApp, tokens: TokenBook, sign_on: SignOn, strangers: Strangers) -> None:
+    def __init__(
+        self, app: ASGIApp, tokens: TokenBook, sign_on: SignOn, strangers: Strangers, usage: UsageLog
+    ) -> None:
         self._app = app
         self._tokens = tokens
         self._sign_on = sign_on
         self._strangers = strangers
+        self._usage = usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 or 403, or forward the request."""
         if scope["type"] != "http" or not _is_guarded(scope["path"]):
             await self._app(scope, receive, send)
             return
+        began = time.perf_counter()
         try:
             caller = await self._admit(scope["path"], Headers(scope=scope), _address(scope))
         except _Refused as refused:
+            door = MCP_PATH if scope["path"].startswith(MCP_PATH) else REST_DOOR
+            self._usage.count(None, CallFacts(call=door, code=refused.code), began)
             await refused.response(scope["path"])(scope, receive, send)
             return
         scope.setdefault("state", {})[STATE_KEY] = caller
@@ -106,6 +116,7 @@ class _Refused(Exception):  # noqa: N818 - an answer, not a failure
 
     def __init__(self, body: ErrorBody, challenge: str) -> None:
         self._body = body
+        self.code = body.code.value
         self._challenge = challenge
 
     def response(self, path: str) -> Response:

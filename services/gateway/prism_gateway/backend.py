@@ -15,6 +15,7 @@ from prism_contracts.registry import Rpc, Timeout
 from prism_contracts.rpc.common import RECEIPT, CallerRequest, ReceiptRequest, ScopedRequest
 from prism_contracts.rpc.guidance import EDIT_CONTEXT
 from prism_contracts.rpc.imports import STORE_SCIP, StoreScipReply, StoreScipRequest
+from prism_gateway.accounting.facts import CallFacts
 from prism_gateway.callers import Caller
 from prism_gateway.groups import Groups, is_group
 from prism_gateway.settings import GatewaySettings
@@ -49,9 +50,9 @@ class BackendServices:
         }
         self._waiters = Waiters(settings.waiters_of_tenant_max)
 
-    def of(self, caller: Caller) -> "Backend":
-        """Returns the services as one caller may use them."""
-        return Backend(self, caller, visible_to(caller, self._groups))
+    def of(self, caller: Caller, facts: CallFacts | None = None) -> "Backend":
+        """Returns the services as one caller may use them, for a call whose facts they note."""
+        return Backend(self, caller, visible_to(caller, self._groups), facts)
 
     def members(self, tenant: str, group: str) -> frozenset[str] | None:
         """Returns the names of a group's repositories; None if there is no such group."""
@@ -113,6 +114,7 @@ class Backend:
     services: BackendServices
     caller: Caller
     visible: frozenset[str] | None  # as in `CallerRequest`
+    facts: CallFacts | None = None
 
     async def ask(self, rpc: Rpc[Request, Answer], request: Request) -> Answer:
         """Send a request to its service and return the reply; see `BackendServices.ask`.
@@ -122,7 +124,10 @@ class Backend:
         limits: dict[str, object] = {"tenant": self.caller.tenant, "visible": self.visible}
         if isinstance(request, ScopedRequest) and is_group(request.repo):
             limits |= {"repo": "", "visible": self._members(request.repo)}
-        return await self.services.ask(rpc, request.model_copy(update=limits))
+        reply = await self.services.ask(rpc, request.model_copy(update=limits))
+        if self.facts:
+            self.facts.note(request, reply)
+        return reply
 
     async def store_scip(self, request: StoreScipRequest, file: IO[bytes]) -> StoreScipReply:
         """Upload a SCIP index, and have ingest store it."""

@@ -19,6 +19,16 @@ def tenant_for(caller: Caller, tenant: str) -> str:
     return tenant or caller.tenant
 
 
+def check_whole_tenant(caller: Caller) -> None:
+    """Raise FORBIDDEN if the caller may see some repositories of its tenant only."""
+    if caller.repos:
+        raise PrismError(
+            ErrorCode.FORBIDDEN,
+            "The token is limited to some repositories, and this is about all of the tenant's.",
+            "Use a token without a list of repositories.",
+        )
+
+
 def check_grant(caller: Caller, scopes: Collection[str], repos: Collection[str]) -> None:
     """Raise FORBIDDEN if a token with these scopes and repositories could do what its creator cannot."""
     wider = sorted(set(scopes) - granted(caller.scopes))

@@ -7,6 +7,7 @@ from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
+from prism_gateway.accounting.usage import UsageLog, UsageMetrics
 from prism_gateway.app import SERVICE, GatewayParts, build_http
 from prism_gateway.groups import Groups
 from prism_gateway.rates.limiter import Limiter, LimitMetrics
@@ -47,6 +48,7 @@ def build(
         webhooks=Receiver(bus, vault, settings, WebhookMetrics(metrics)),
         sign_on=SignOn(settings, tenants, plan=plans.plan_default),
         limiter=Limiter(tenants, LimitMetrics(metrics)),
+        usage=UsageLog(UsageMetrics(metrics)),
     )
     return GatewayApp(build_http(settings, bus, parts), parts)
 
@@ -58,6 +60,12 @@ async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> 
     await parts.groups.open(bus)
     await parts.tokens.open(bus, replicas=settings.nats_replicas)
     await parts.limiter.open(bus, replicas=settings.nats_replicas)
+    await parts.usage.open(
+        bus,
+        days=settings.usage_days,
+        bytes_max=settings.usage_bytes_max,
+        replicas=settings.nats_replicas,
+    )
     await parts.vault.open(bus.js, replicas=settings.nats_replicas)
     await parts.webhooks.open()
     if settings.bootstrap_token_sha256:

@@ -53,6 +53,7 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "DELETE /layers": WRITE,
     "POST /overlays": WRITE,
     "DELETE /overlays/{handle}": WRITE,
+    "GET /usage": ADMIN,
     "POST /developer-tokens": ADMIN,
     "GET /developer-tokens": ADMIN,
     "DELETE /developer-tokens/{token}": ADMIN,

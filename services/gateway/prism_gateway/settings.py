@@ -74,6 +74,10 @@ class GatewaySettings(ServiceSettings):
     unauthenticated_per_minute: int = Field(
         120, ge=1, description="Requests without a valid token that one address may send in a minute."
     )
+    usage_days: int = Field(90, ge=1, description="How long hourly sums of usage are kept, in days.")
+    usage_bytes_max: int = Field(
+        512 * MIB, gt=0, description="Space for usage in NATS; the oldest is dropped beyond it, bytes."
+    )
     questions_max: int = Field(64, ge=1, description="Questions in progress at once.")
     questions_of_tenant_shared: int = Field(
         2, ge=1, description="Questions of one tenant in progress while other tenants ask too."

@@ -122,6 +122,8 @@ class Hit(Message):
     signals: dict[str, float] = {}
     # If requested.
     file_context: FileContext | None = None
+    id: str = ""  # stable: the same for the same symbol, or lines, of the same content; see `hit_id`
+    file_lines: int = 0
 
 
 class SearchAnswer(Message):

@@ -4,7 +4,7 @@ The high-level server cannot combine a hand-written output schema with a custom 
 arguments, and validates every result against a model a second time.
 """
 
-from collections.abc import Awaitable, Callable
+import json
 from typing import Any
 
 from mcp import MCPError
@@ -24,9 +24,9 @@ from starlette.requests import Request
 
 from prism_contracts.errors import PrismError
 from prism_gateway import scopes
+from prism_gateway.accounting.facts import CallFacts, facts_of
 from prism_gateway.backend import BackendServices
-from prism_gateway.callers import caller_of
-from prism_gateway.calls import facts_of
+from prism_gateway.callers import Caller, caller_of
 from prism_gateway.mcp.answers.receipts import corrections
 from prism_gateway.mcp.errors import REFUSED, error_result, error_text, to_body, unknown_tool
 from prism_gateway.mcp.spelling import read_arguments
@@ -40,6 +40,7 @@ from prism_gateway.scopes import check_scope
 # Their values apply to calls without the matching argument.
 SCOPE_HEADERS = ("x-prism-repo", "x-prism-ref", "x-prism-wait-for-commit")
 LIST_TTL_MS = 300_000
+LIST = "tools/list"  # in usage
 INSTRUCTIONS = (
     "Prism knows the indexed code. One call usually answers: search_code (meaning, names, words), find_references (who "
     "uses or calls), impact_of_change (what breaks, which tests), find_path, get_type_hierarchy (implementers), grep_code "
@@ -76,14 +77,14 @@ def mcp_server(services: BackendServices, limiter: Limiter, version: str) -> Ser
         if tool is None:
             return error_result(unknown_tool(params.name, list(tools)))
         repo, ref, commit = (request.headers.get(name, "") for name in SCOPE_HEADERS)
-        call = Call(services.of(caller_of(request)), repo, ref, commit, len(tools))
-
-        async def admit() -> None:
-            admission = await limiter.admit(call.caller, CLASS_OF_TOOL.get(tool.name, CallClass.OTHER))
-            facts_of(request).admission = admission
-            admission.check()
-
-        return await _run(tool, call, params.arguments or {}, admit)
+        facts = facts_of(request)
+        facts.call = tool.name
+        call = Call(services.of(caller_of(request), facts), repo, ref, commit, len(tools))
+        arguments = params.arguments or {}
+        result = await _run(tool, call, arguments, limiter, facts)
+        facts.chars_in = len(json.dumps(arguments))
+        facts.chars_out = sum(len(part.text) for part in result.content if isinstance(part, TextContent))
+        return result
 
     return Server(
         "prism",
@@ -120,24 +121,33 @@ def _request(ctx: Context) -> Request:
 
 
 async def _count_list(limiter: Limiter, request: Request) -> None:
-    admission = await limiter.admit(caller_of(request), CallClass.OTHER)
-    facts_of(request).admission = admission
+    facts = facts_of(request)
+    facts.call = LIST
     try:
-        admission.check()
+        await _admit(limiter, caller_of(request), CallClass.OTHER, facts)
     except PrismError as error:
+        facts.code = error.code.value
         raise MCPError(REFUSED, error_text(error.body), error.body.model_dump(mode="json")) from error
 
 
+async def _admit(limiter: Limiter, caller: Caller, call_class: CallClass, facts: CallFacts) -> None:
+    """Raise RATE_LIMITED unless the call is within its limits."""
+    facts.admission = await limiter.admit(caller, call_class)
+    facts.admission.check()
+
+
 async def _run(
-    tool: AnyTool, call: Call, arguments: dict[str, Any], admit: Callable[[], Awaitable[None]]
+    tool: AnyTool, call: Call, arguments: dict[str, Any], limiter: Limiter, facts: CallFacts
 ) -> CallToolResult:
     try:
         check_scope(call.caller, scopes.TOOLS.get(tool.name, frozenset()))
-        await admit()
+        await _admit(limiter, call.caller, CLASS_OF_TOOL.get(tool.name, CallClass.OTHER), facts)
         given = read_arguments(tool.arguments, arguments)
         answer = await tool.run(call, tool.arguments.model_validate(given.arguments))
     except Exception as error:  # noqa: BLE001 - every error is an answer
-        return error_result(to_body(tool, error))
+        body = to_body(tool, error)
+        facts.code = body.code.value
+        return error_result(body)
     text = "\n".join([*corrections(answer), answer.text, *(f"note: {note}" for note in given.notes)])
     return CallToolResult(
         content=[TextContent(type="text", text=text)],

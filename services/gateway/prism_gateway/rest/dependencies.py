@@ -7,9 +7,10 @@ from fastapi import Depends, Header, Request
 from prism_catalog.vault import Vault
 from prism_contracts.types import RepoKeyOrNone
 from prism_gateway import callers
+from prism_gateway.accounting.facts import FACTS_KEY, facts_of
+from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.backend import Backend, BackendServices
 from prism_gateway.callers import caller_of
-from prism_gateway.calls import facts_of
 from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.policies import CLASS_OF_ROUTE, CallClass
 from prism_gateway.scopes import OPEN_ROUTES, ROUTES, check_scope
@@ -28,11 +29,13 @@ async def check_route(request: Request) -> None:
     name = f"{request.method} {request.scope['route'].path}"
     if name in OPEN_ROUTES:
         return
-    caller = caller_of(request)
+    caller, facts = caller_of(request), facts_of(request)
+    call_class = CLASS_OF_ROUTE.get(name, CallClass.OTHER)
+    facts.call, facts.is_text = name, call_class is CallClass.SEARCH
     check_scope(caller, ROUTES.get(name, frozenset()))
     limiter = cast("Limiter", request.app.state.parts.limiter)
-    admission = await limiter.admit(caller, CLASS_OF_ROUTE.get(name, CallClass.OTHER))
-    facts_of(request).admission = admission
+    admission = await limiter.admit(caller, call_class)
+    facts.admission = admission
     admission.check()
 
 
@@ -42,7 +45,7 @@ async def _caller(request: Request) -> callers.Caller:
 
 async def _backend(request: Request) -> Backend:
     services = cast("BackendServices", request.app.state.backend)
-    return services.of(caller_of(request))
+    return services.of(caller_of(request), request.scope["state"].get(FACTS_KEY))
 
 
 async def _bus(request: Request) -> Bus:
@@ -61,6 +64,10 @@ async def _tokens(request: Request) -> TokenBook:
     return cast("TokenBook", request.app.state.parts.tokens)
 
 
+async def _usage(request: Request) -> UsageLog:
+    return cast("UsageLog", request.app.state.parts.usage)
+
+
 async def _settings(request: Request) -> GatewaySettings:
     return cast("GatewaySettings", request.app.state.settings)
 
@@ -71,6 +78,7 @@ Connection = Annotated[Bus, Depends(_bus)]
 Webhooks = Annotated[Receiver, Depends(_webhooks)]
 RepositorySecrets = Annotated[Vault, Depends(_vault)]
 Tokens = Annotated[TokenBook, Depends(_tokens)]
+UsageBook = Annotated[UsageLog, Depends(_usage)]
 Settings = Annotated[GatewaySettings, Depends(_settings)]
 RepoHeader = Annotated[
     RepoKeyOrNone,

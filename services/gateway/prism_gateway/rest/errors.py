@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, http_status, invalid_argument, shown
+from prism_gateway.accounting.facts import FACTS_KEY
 
 RETRY_AFTER_S = 2
 CODES_BY_STATUS = {
@@ -41,8 +42,10 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _on_crash)
 
 
-async def _on_prism_error(_: Request, error: Exception) -> Response:
+async def _on_prism_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, PrismError)
+    if facts := request.scope.get("state", {}).get(FACTS_KEY):
+        facts.code = error.code.value
     return error_response(error.body)
 
 

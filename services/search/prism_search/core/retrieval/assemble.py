@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from prism_contracts.base import hit_id
 from prism_contracts.code import Flag
 from prism_contracts.rpc.search import Corpus, Detail, Hit
 from prism_search.core.confidence import HIGH_MIN
@@ -81,6 +82,8 @@ def hit_of(context: SearchContext, passage: Passage, content: str) -> Hit:
         # Not rounded, so that a client that sums the shares gets the order of the hits.
         signals={name: share for name, share in file.signals.items() if share} if request.explain else {},
         file_context=file_context(file) if request.include_file_context else None,
+        id=_hit_id(file, found.symbol, found.start),
+        file_lines=file.lines,
     )
 
 
@@ -111,6 +114,7 @@ def members(
         whole = hit_of(context, (file, found), "")
         symbol = member.symbol
         update: dict[str, object] = {
+            "id": _hit_id(file, symbol.qualified_name if symbol else "", member.start),
             "start_line": member.start,
             "end_line": member.end,
             "symbol": symbol.qualified_name if symbol else "",
@@ -134,6 +138,10 @@ def members(
             }
         hits.setdefault((file.file, member.start), (file, whole.model_copy(update=update)))
     return list(hits.values())
+
+
+def _hit_id(file: Candidate, symbol: str, start: int) -> str:
+    return hit_id(file.repo, file.path, symbol or str(start), file.generation)
 
 
 def _symbol_of(passage: Passage) -> OutlineEntry | None:

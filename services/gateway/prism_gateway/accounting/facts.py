@@ -1,0 +1,77 @@
+"""The facts of one request, collected while it is handled.
+
+The middleware `CallFrame` puts a `CallFacts` into the state of each guarded request. Routes, tools and the
+backend fill it in.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from starlette.requests import HTTPConnection
+
+from prism_contracts.base import Message
+from prism_contracts.rpc.files import OutlineReply, ReadFileReply
+from prism_contracts.rpc.search import Hit, SearchReply, SearchRequest
+from prism_gateway.budget import CHARS_PER_TOKEN
+from prism_gateway.rates.limiter import Admission
+
+FACTS_KEY: Final = "call"
+# Lines of code have about forty characters.
+TOKENS_PER_LINE = 10
+
+
+@dataclass(slots=True)
+class CallFacts:
+    """The facts of a call."""
+
+    call: str = ""  # a tool, or `POST /search`
+    repo: str = ""
+    code: str = ""  # of the error
+    cached: bool = False
+    is_text: bool = False  # whether the bodies of the request are text for a reader
+    chars_in: int = 0
+    chars_out: int = 0
+    file_lines: int = 0  # of the files whose code the answer shows
+    query: str = ""
+    hits: tuple[Hit, ...] = ()
+    admission: Admission = field(default_factory=Admission)
+
+    @property
+    def tokens_in(self) -> int:
+        """The question in tokens."""
+        return self.chars_in // CHARS_PER_TOKEN
+
+    @property
+    def tokens_out(self) -> int:
+        """The answer in tokens."""
+        return self.chars_out // CHARS_PER_TOKEN
+
+    @property
+    def tokens_of_files(self) -> int:
+        """The files whose code the answer shows, in tokens."""
+        return self.file_lines * TOKENS_PER_LINE
+
+    def note(self, request: Message, reply: Message) -> None:
+        """Take what a request to a service and its reply say about the call."""
+        receipt = getattr(reply, "receipt", None)
+        self.repo = (
+            getattr(receipt, "repo", "") or getattr(request, "repo", "") or getattr(request, "repo_name", "")
+        ) or self.repo
+        self.cached = getattr(receipt, "cached", False)
+        if isinstance(reply, ReadFileReply | OutlineReply):
+            self.file_lines = reply.line_count
+        if isinstance(request, SearchRequest) and isinstance(reply, SearchReply):
+            self.query, self.hits = request.query, reply.results
+            shown = {(hit.repo, hit.file_path): hit.file_lines for hit in reply.results if _shows_code(hit)}
+            self.file_lines = sum(shown.values())
+
+
+def facts_of(request: HTTPConnection) -> CallFacts:
+    """Returns the facts of a guarded request."""
+    facts = request.scope["state"][FACTS_KEY]
+    assert isinstance(facts, CallFacts)
+    return facts
+
+
+def _shows_code(hit: Hit) -> bool:
+    return bool(hit.content or hit.lines)
