@@ -3,10 +3,11 @@
 import asyncio
 import gzip
 import hashlib
+import json
 from collections.abc import AsyncIterator
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -22,6 +23,8 @@ from prism_contracts.rpc.imports import OpenSnapshotReply, OpenSnapshotRequest, 
 from prism_contracts.rpc.search import Detail, SearchReply
 
 API = "/api/v1"
+MCP_REVISION = "2026-07-28"
+META = "io.modelcontextprotocol"
 # Longer than the gateway waits for a service, so that its error names the slow service.
 TIMEOUT = httpx.Timeout(75.0, connect=5.0)
 # The gateway waits three seconds for the parts of the status, in parallel. Short, because a user of
@@ -45,6 +48,13 @@ class OpenedOverlay(BaseModel):
     handle: str
     expires_at: datetime | None = None
     job: Job | None = None
+
+
+class ToolAnswer(NamedTuple):
+    """What a tool returns: a text for readers, and data for programs."""
+
+    text: str
+    data: dict[str, Any]
 
 
 class Prism:
@@ -169,6 +179,23 @@ class Prism:
         answer: dict[str, Any] = (await self._ask(method, path, **arguments)).json()
         return answer
 
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> "ToolAnswer":
+        """Call an MCP tool, as agents do. Raises CommandError with the tool's error."""
+        meta = {f"{META}/protocolVersion": MCP_REVISION, f"{META}/clientCapabilities": {}}
+        params = {"name": name, "arguments": arguments, "_meta": meta}
+        answer = await self._ask(
+            "POST",
+            "/mcp?structured=true",
+            json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
+            headers={
+                "Accept": "application/json, text/event-stream",
+                "MCP-Protocol-Version": MCP_REVISION,
+                "Mcp-Method": "tools/call",
+                "Mcp-Name": name,
+            },
+        )
+        return _tool_answer(answer)
+
     async def _ask(
         self, method: str, path: str, *, patience_s: float = 0.0, **arguments: Any
     ) -> httpx.Response:
@@ -223,6 +250,22 @@ def error_of(answer: httpx.Response) -> CommandError:
     if body.code is ErrorCode.UNAUTHENTICATED:
         next_action = next_action or "Set PRISM_TOKEN to a token of this Prism."
     return CommandError(body.message, next_action, code=body.code.value, details=body.details)
+
+
+def _tool_answer(answer: httpx.Response) -> ToolAnswer:
+    """Returns the result in a response, which is JSON or, for a slow tool, an event stream that ends with it."""
+    text = answer.text
+    if answer.headers.get("content-type", "").startswith("text/event-stream"):
+        text = [line for line in text.splitlines() if line.startswith("data:")][-1].removeprefix("data:")
+    reply = json.loads(text)
+    if "error" in reply:
+        raise CommandError(reply["error"]["message"], code="mcp_failed")
+    result = reply["result"]
+    data = result.get("structuredContent") or {}
+    if result.get("isError"):
+        body = ErrorBody.model_validate(data["error"])
+        raise CommandError(body.message, body.next_action, code=body.code.value, details=body.details)
+    return ToolAnswer("\n".join(block.get("text", "") for block in result["content"]), data)
 
 
 def _retry_after(answer: httpx.Response) -> float | None:

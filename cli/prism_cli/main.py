@@ -29,7 +29,14 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         indexing.scip,
         indexing.secrets,
     ),
-    "Ask": (asking.search,),
+    "Ask": (
+        asking.search,
+        asking.grep,
+        asking.read,
+        asking.references,
+        asking.symbols,
+        asking.outline,
+    ),
     "Connect": (agents.connect, agents.mcp),
     "Manage": (accounting.usage,),
 }

@@ -8,16 +8,26 @@ from prism_cli.commands.shared import PORT, PORT_MAX, told_errors
 
 
 def connect(
-    client: Annotated[str, typer.Argument(help="claude, cursor, vscode or codex. Default: all.")] = "",
+    client: Annotated[
+        str, typer.Argument(help="claude, cursor, vscode, codex, or agents-md. Default: all clients.")
+    ] = "",
 ) -> None:
     """Print the configuration that connects a coding agent to this Prism.
 
-    Example: `prism connect claude`
+    Examples:
+    - `prism connect claude`
+
+    - `prism connect agents-md >> AGENTS.md` tells agents when to use which tool
+
     """
     with told_errors():
         from prism_cli import up as command
+        from prism_cli.connect import AGENTS_MD
         from prism_cli.target import find_target
 
+        if client == "agents-md":
+            typer.echo(AGENTS_MD, nl=False)
+            return
         target = find_target()
         command.connect(target.mcp_url, target.token, client)
 

@@ -42,6 +42,7 @@ STATUS_EVERY_S = 5.0
 # Without --wait: the time in which a job without work can report that nothing changed.
 SETTLE_S = 2.0
 PROBLEMS_SHOWN = 20
+SLOW_MS = 2_000
 
 EXITS = {
     JobState.COMPLETE: Exit.OK,
@@ -206,8 +207,12 @@ def show(outcome: ImportOutcome) -> None:
 
 
 def slowest_lines(slowest: tuple[SlowFile, ...]) -> list[str]:
-    """Returns a line for each of the slowest files."""
-    return [f"  slow: {file.path} ({file.milliseconds:,.0f} ms)" for file in slowest]
+    """Returns a line for each file that took longer than two seconds."""
+    return [
+        terminal.printable(f"  slow: {file.path} ({file.milliseconds / 1000:,.1f} s)")
+        for file in slowest
+        if file.milliseconds > SLOW_MS
+    ]
 
 
 def summary(outcome: ImportOutcome) -> str:

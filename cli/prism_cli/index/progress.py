@@ -21,6 +21,9 @@ from rich.text import Text
 
 from prism_contracts.records import Job, JobState
 
+# Queues are shown on a terminal of this width; on a narrower one they would break the line.
+WIDE_COLUMNS = 120
+
 STATE_TEXTS = {
     JobState.CLONING: "Cloning",
     JobState.INDEXING: "Indexing",
@@ -38,14 +41,15 @@ class IndexProgress:
 
     def __init__(self, console: Console, title: str) -> None:
         self._title = title
+        is_wide = console.width >= WIDE_COLUMNS
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=24 if is_wide else 8),
             MofNCompleteColumn(),
             _Rate(),
             TimeRemainingColumn(compact=True),
-            TextColumn("[dim]{task.fields[note]}"),
+            *([TextColumn("[dim]{task.fields[note]}")] if is_wide else []),
             console=console,
             disable=not console.is_terminal,
             transient=True,

@@ -12,7 +12,23 @@ from prism_cli.exits import CommandError, Exit
 from prism_cli.main import app
 from prism_contracts.errors import ErrorCode, PrismError
 
-COMMANDS = ("up", "down", "index", "secrets", "search", "status", "doctor", "connect", "mcp", "demo")
+COMMANDS = (
+    "grep",
+    "read",
+    "references",
+    "symbols",
+    "outline",
+    "up",
+    "down",
+    "index",
+    "secrets",
+    "search",
+    "status",
+    "doctor",
+    "connect",
+    "mcp",
+    "demo",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
