@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         stack.up,
         stack.down,
         stack.status,
+        stack.logs,
         stack.doctor,
         stack.repair,
         stack.demo,

@@ -7,6 +7,7 @@ error.
 import json
 import re
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -41,6 +42,12 @@ def printable(text: str) -> str:
 def print_json(value: Any) -> None:
     """Print one JSON object on standard output."""
     print(json.dumps(value, indent=2))  # noqa: T201 - rich would wrap and colour it
+
+
+def print_json_lines(values: Iterable[Any]) -> None:
+    """Print JSON objects on standard output, one a line, at once."""
+    for value in values:
+        print(json.dumps(value), flush=True)  # noqa: T201 - as above
 
 
 def show_error(error: CommandError, *, as_json: bool) -> None:

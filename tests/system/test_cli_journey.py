@@ -130,6 +130,12 @@ def test_status_reports_every_part(user: User):
     assert "me/shop" in user.prism("status").stdout
 
 
+def test_logs_name_the_service_of_each_line(user: User):
+    assert "gateway is running on port" in user.prism("logs", "gateway").stdout
+    names = {line.split()[1] for line in user.prism("logs", "-n", "1000").stdout.splitlines()}
+    assert names >= {"nats", "qdrant", "gateway", "supervisor"}
+
+
 def test_doctor_finds_nothing_wrong(user: User):
     done = user.prism("doctor", "--json")
     report = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""The local stack: up, down, status, doctor, repair, demo."""
+"""The local stack: up, down, status, logs, doctor, repair, demo."""
 
 import asyncio
 from typing import Annotated
@@ -7,6 +7,9 @@ import typer
 
 from prism_cli.commands.shared import PORT, PORT_MAX, DataDirOption, JsonOption, told_errors
 from prism_cli.exits import Exit
+
+LOG_LINES = 50
+LOG_LINES_MAX = 100_000
 
 
 def up(
@@ -81,6 +84,36 @@ def status(as_json: JsonOption = False) -> None:
             terminal.print_json(report)
         else:
             command.show(report)
+
+
+def logs(
+    service: Annotated[
+        str, typer.Argument(help="Such as gateway or nats. Default: all, merged by time.")
+    ] = "",
+    follow: Annotated[
+        bool, typer.Option("-f", "--follow", help="Print new lines as they are written, until Ctrl-C.")
+    ] = False,
+    lines: Annotated[
+        int, typer.Option("-n", "--lines", min=0, max=LOG_LINES_MAX, help="The number of last lines.")
+    ] = LOG_LINES,
+    data_dir: DataDirOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+) -> None:
+    """Show the logs of the local stack, also after it has stopped. Times are in UTC.
+
+    Examples:
+    - `prism logs -f`
+
+    - `prism logs gateway -n 500`
+
+    - `prism logs --json | jq 'select(.level == "error")'`
+
+    """
+    with told_errors():
+        from prism_cli import logs as command
+        from prism_cli.stack import layout
+
+        command.run(layout.data_dir(data_dir), command.Choice(service, lines, follow, as_json))
 
 
 def doctor(as_json: JsonOption = False) -> None:

@@ -24,6 +24,7 @@ COMMANDS = (
     "secrets",
     "search",
     "status",
+    "logs",
     "doctor",
     "connect",
     "mcp",
