@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from prism_cli.commands import accounting, accounts, agents, asking, config, indexing, managing, stack
+from prism_cli.commands import accounting, accounts, agents, asking, config, indexing, managing, repos, stack
 from prism_cli.exits import EXIT_CODES_HELP, CommandError
 
 # By panel of `prism --help`.
@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 # Commands with commands of their own, such as `prism GROUP list`: a `typer.Typer` with a name and a help text.
 GROUPS: dict[str, tuple[typer.Typer, ...]] = {
-    "Manage": (config.group, managing.jobs, accounts.tokens),
+    "Manage": (config.group, repos.group, managing.jobs, accounts.tokens),
 }
 
 app = typer.Typer(
