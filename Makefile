@@ -176,6 +176,10 @@ bench-growth: $(VENV)/.run ## Index 1,000 to 300,000 chunks, ask, and write docs
 bench-noisy: $(VENV)/.run ## Measure search_code of one tenant while 16 clients of another send worst-case inputs to every tool for a minute
 	$(BIN)/python -m bench.noisy
 
+.PHONY: bench-fairness
+bench-fairness: $(VENV)/.run ## Measure questions and small imports of one tenant beside the large imports and the 16 clients of another
+	$(BIN)/python -m bench.fairness
+
 .PHONY: bench-agents
 bench-agents: $(VENV)/.run $(VENV)/.peers ## Ask the questions of bench/agents with AGENT (a command with {brief}) on clones in REPOS, once with Prism's tools and once with ripgrep
 	$(if $(and $(REPOS),$(AGENT)),,$(error Set REPOS to a folder of clones and AGENT to a command; see CONTRIBUTING.md))
