@@ -5,7 +5,7 @@ once unless a test delays them.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry
 from test_mirrors import Origin
 
+from prism_catalog.tenants import PlanSettings
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER, file_id, layer_id, repo_id, variant_layer
@@ -36,6 +37,7 @@ from prism_contracts.records import (
     FAST_MODEL_KEY,
     Job,
     Layer,
+    Limit,
     ModelVersion,
     Repository,
     layer_key,
@@ -61,6 +63,7 @@ from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import is_final
 from prism_ingest.handlers.clones import CloneHandlers
 from prism_ingest.handlers.commits import CommitHandlers
+from prism_ingest.handlers.edits import EditHandlers
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.layers import LayerHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
@@ -201,6 +204,7 @@ class Town(NamedTuple):
     clones: CloneHandlers
     jobs: JobHandlers
     snapshots: SnapshotHandlers
+    edits: EditHandlers
     layers: LayerHandlers
     overlays: OverlayHandlers
     commits: CommitHandlers
@@ -327,9 +331,16 @@ class Town(NamedTuple):
 
 
 @asynccontextmanager
-async def town(nats_server, folder: Path, *, rebases_layers: bool = True, **settings) -> AsyncIterator[Town]:
+async def town(
+    nats_server,
+    folder: Path,
+    *,
+    rebases_layers: bool = True,
+    plan: Mapping[Limit, int] | None = None,
+    **settings,
+) -> AsyncIterator[Town]:
     """Ingest with an indexed repository of six files. With `rebases_layers=False` only the tests receive
-    ended imports.
+    ended imports. `plan` limits every tenant.
     """
     config = IngestSettings(
         nats_url=nats_server.url,
@@ -346,13 +357,14 @@ async def town(nats_server, folder: Path, *, rebases_layers: bool = True, **sett
     model_versions = Records(await open_bucket(bus.js, names.KV_MODEL_VERSIONS), ModelVersion)
     for key in (CHUNKER_KEY, FAST_MODEL_KEY):
         await model_versions.put(key, ModelVersion(version="1"))
-    app = await build(bus, config, Vault(VaultSettings()), CollectorRegistry())
+    plans = PlanSettings(plans={"tested": dict(plan or {})}, plan_default="tested")
+    app = await build(bus, config, Vault(VaultSettings()), CollectorRegistry(), plan_settings=plans)
     imports = EndedImports()
     register(bus, app if rebases_layers else replace(app, rebases=imports), workers=1)
     await bus.start()
     origin = Origin(folder / "origin" / "app")
     made = Town(
-        bus, origin, index, app.ledger, app.variants, app.clones, app.jobs, app.snapshots, app.layers, app.overlays,
+        bus, origin, index, app.ledger, app.variants, app.clones, app.jobs, app.snapshots, app.edits, app.layers, app.overlays,
         app.commits, app.registry, app.poller, app.sweeper, app.planner, app.rebases, app.rebaser, app.recovery,
         imports.queue,
     )  # fmt: skip

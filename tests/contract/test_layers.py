@@ -662,7 +662,7 @@ async def test_the_number_of_overlays_is_limited(place: Town) -> None:
         return len(place.registry.all()) == OVERLAYS_MAX
 
     await place.until(are_known)
-    assert await refused(place.overlays.open(overlay())) is ErrorCode.RATE_LIMITED
+    assert await refused(place.overlays.open(overlay())) is ErrorCode.LIMIT_EXCEEDED
     await place.overlays.open(overlay(handle=first.layer.ref))
 
 

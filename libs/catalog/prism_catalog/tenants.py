@@ -113,7 +113,22 @@ class Tenants:
         limits = self._plans.get(plan, self._plans[self._settings.plan_default])
         return {**limits, **known.limits} if known else limits
 
+    def limit_of(self, tenant: str, limit: Limit) -> int | None:
+        """Returns one limit of a tenant; None is no limit."""
+        return self.limits_of(tenant).get(limit)
+
     async def ensure(self, tenant: str, plan: str) -> None:
         """Store a tenant unless it has a record."""
         first = Tenant(tenant=tenant, plan=plan, created_at=datetime.now(UTC))
         await self.records.modify(tenant, lambda known: known or first)
+
+
+def limit_exceeded(limit: Limit, allowed: int, next_action: str) -> PrismError:
+    """Returns the error for something that the plan of a tenant does not allow."""
+    return PrismError(
+        ErrorCode.LIMIT_EXCEEDED,
+        f"The tenant's limit `{limit}` is reached: {allowed:,}.",
+        next_action,
+        limit=limit.value,
+        allowed=allowed,
+    )

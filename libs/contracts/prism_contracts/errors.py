@@ -57,6 +57,7 @@ class ErrorCode(StrEnum):
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     UPLOAD_MISMATCH = "upload_mismatch"
     RATE_LIMITED = "rate_limited"
+    LIMIT_EXCEEDED = "limit_exceeded"  # of the tenant's plan; waiting does not help
     DEADLINE_EXCEEDED = "deadline_exceeded"
     UNAVAILABLE = "unavailable"
     DISK_FULL = "disk_full"
@@ -71,6 +72,7 @@ class ErrorCode(StrEnum):
 HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.UNAUTHENTICATED: 401,
     ErrorCode.FORBIDDEN: 403,
+    ErrorCode.LIMIT_EXCEEDED: 403,
     ErrorCode.NOT_FOUND: 404,
     ErrorCode.REPO_NOT_FOUND: 404,
     ErrorCode.FILE_NOT_FOUND: 404,

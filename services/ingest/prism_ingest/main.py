@@ -8,6 +8,7 @@ from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_catalog.histories import HistoryStore
+from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.records import CancelledJob, Layer
@@ -34,6 +35,7 @@ from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.adapters.plans import PlanStore
+from prism_ingest.adapters.quotas import Quotas
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.handlers.clones import CloneHandlers
@@ -107,13 +109,22 @@ class IngestApp:
 
 
 async def build(
-    bus: Bus, settings: IngestSettings, vault: Vault, metrics: CollectorRegistry = REGISTRY
+    bus: Bus,
+    settings: IngestSettings,
+    vault: Vault,
+    metrics: CollectorRegistry = REGISTRY,
+    *,
+    plan_settings: PlanSettings | None = None,
 ) -> IngestApp:
     """Assemble ingest on a connected bus. Nothing runs until `register` and `Bus.start`."""
     replicas = settings.nats_replicas
     await vault.open(bus.js, replicas=replicas)
     mirrors = Mirrors(settings, vault)
-    ledger = await Ledger.open(bus.js, replicas)
+    tenants = Tenants(plan_settings or PlanSettings())
+    await tenants.open(bus, replicas=replicas)
+    watched_layers = await bus.follow(names.KV_LAYERS, Layer)
+    quotas = await Quotas.open(bus, tenants, watched_layers, idle_s=settings.job_idle_s, replicas=replicas)
+    ledger = await Ledger.open(bus.js, replicas, quotas)
     plans = await PlanStore.open(bus.js, replicas)
     histories = await HistoryStore.open(bus.js, replicas)
     variants = await Variants.open(bus, replicas)
@@ -122,7 +133,7 @@ async def build(
     cancelled_jobs = await CancelledJobs.open(bus)
     cancellations = Records(await open_bucket(bus.js, names.KV_CANCELLED_JOBS), CancelledJob)
     cancelling = Cancelling(ledger, cancellations, tracker)
-    registry = LayerRegistry(ledger, await bus.follow(names.KV_LAYERS, Layer), tracker, settings)
+    registry = LayerRegistry(ledger, watched_layers, tracker, settings)
     planner = Planner(
         bus,
         ledger,
@@ -139,6 +150,7 @@ async def build(
         bus,
         ledger,
         mirrors,
+        quotas=quotas,
         planner=planner,
         layers=registry,
         tracker=tracker,
@@ -197,7 +209,9 @@ async def build(
         edits=EditHandlers(Edits(bus, ledger, planner, settings)),
         jobs=JobHandlers(tracker, JobStatus(ledger), cancelling),
         layers=LayerHandlers(BranchLayers(ledger, mirrors, fetch_jobs, registry)),
-        overlays=OverlayHandlers(Overlays(bus, ledger, registry, planner, settings)),
+        overlays=OverlayHandlers(
+            Overlays(bus, ledger, registry, planner, tenants=tenants, settings=settings)
+        ),
         rebases=RebaseHandlers(rebaser),
         commits=CommitHandlers(CommitReader(ledger, mirrors, settings)),
         scip=ScipHandlers(scip_imports),
@@ -232,13 +246,14 @@ async def serve() -> None:
     """Build everything, then run until a signal arrives."""
     settings = IngestSettings()
     vault_settings = VaultSettings()
+    plan_settings = PlanSettings()
     service = Service(SERVICE, settings, secrets={"PRISM_SECRETS_KEY": vault_settings.secrets_key})
     bus, vault = service.bus, Vault(vault_settings)
     open_until_stop = AsyncExitStack()
 
     async def start() -> None:
         await bus.connect()
-        app = await build(bus, settings, vault)
+        app = await build(bus, settings, vault, plan_settings=plan_settings)
         open_until_stop.callback(app.mirrors.close)
         register(bus, app, workers=settings.ingest_workers)
         await app.recovery.start()

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
@@ -27,6 +28,7 @@ from prism_contracts.records import (
     repository_key,
 )
 from prism_contracts.rpc.common import CallerRequest
+from prism_ingest.adapters.quotas import Quotas
 from prism_ingest.core import fail_job, is_final
 from prism_ingest.core.layers import layer_version
 from prism_runtime.records import Records, open_bucket
@@ -59,7 +61,11 @@ class Ledger:
         jobs: Records[Job],
         model_versions: Records[ModelVersion],
         job_key: bytes,
+        *,
+        quotas: Quotas | None = None,
     ) -> None:
+        """Without `quotas`, plans limit nothing."""
+        self._quotas = quotas
         self.repositories = repositories
         self.layers = layers
         self.jobs = jobs
@@ -67,7 +73,7 @@ class Ledger:
         self.job_key = job_key
 
     @classmethod
-    async def open(cls, js: JetStreamContext, replicas: int) -> "Ledger":
+    async def open(cls, js: JetStreamContext, replicas: int, quotas: Quotas | None = None) -> "Ledger":
         """Open the ledger, and create its buckets if they do not exist."""
         repositories = await open_bucket(js, names.KV_REPOSITORIES, replicas=replicas)
         layers = await open_bucket(js, names.KV_LAYERS, replicas=replicas)
@@ -79,6 +85,7 @@ class Ledger:
             Records(jobs, Job),
             Records(model_versions, ModelVersion),
             await _job_key(js, replicas),
+            quotas=quotas,
         )
 
     async def versions(self) -> tuple[str, str]:
@@ -130,7 +137,8 @@ class Ledger:
         """Give the job the next version of its repository or layer, and make it the active job there.
 
         Creates the record of an unknown repository, but not of a layer. Returns a begun job unchanged.
-        Raises REF_NOT_FOUND, and SNAPSHOT_CONFLICT while another job of the same layer makes progress.
+        Raises REF_NOT_FOUND, LIMIT_EXCEEDED, and SNAPSHOT_CONFLICT while another job of the same layer makes
+        progress.
 
         The job is written before the record that names it, so a record never names a missing job. If the
         process dies between the two writes, the job has no version, and begins at the next request for it.
@@ -139,12 +147,13 @@ class Ledger:
         if known is not None and known.version:
             return known
         retired = await self._retire_active(job, idle_s)
-        await self.jobs.modify(job.job, lambda found: found or job)
-        try:
-            version = await self._take_turn(job, origin, retired)
-        except PrismError:
-            await self.jobs.delete_if(job.job, lambda found: not found.version)
-            raise
+        async with self._quotas.admitted(job) if self._quotas else nullcontext():
+            await self.jobs.modify(job.job, lambda found: found or job)
+            try:
+                version = await self._take_turn(job, origin, retired)
+            except PrismError:
+                await self.jobs.delete_if(job.job, lambda found: not found.version)
+                raise
         return await self.jobs.modify(
             job.job,
             lambda found: found if found and found.version else job.model_copy(update={"version": version}),

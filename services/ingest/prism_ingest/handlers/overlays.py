@@ -15,7 +15,7 @@ class OverlayHandlers:
         """Open an overlay, or replace its edits. Replies when their events are stored.
 
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
-        DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE, RATE_LIMITED.
+        DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE, LIMIT_EXCEEDED.
         """
         layer, job = await self._overlays.open(request)
         return LayerReply(layer=layer, job=without_bits(job))

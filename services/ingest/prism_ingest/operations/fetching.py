@@ -17,6 +17,7 @@ from prism_contracts.events import CloneRequested
 from prism_contracts.records import Job, JobState, layer_key, repository_key
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
+from prism_ingest.adapters.quotas import Quotas
 from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.core import is_final, is_planned, known_commit
 from prism_ingest.core.import_limits import ImportLimits, check_import
@@ -58,6 +59,7 @@ class Fetcher:
         ledger: Ledger,
         mirrors: Mirrors,
         *,
+        quotas: Quotas,
         planner: Planner,
         layers: LayerRegistry,
         tracker: JobTracker,
@@ -67,6 +69,7 @@ class Fetcher:
         self._bus = bus
         self._ledger = ledger
         self._mirrors = mirrors
+        self._quotas = quotas
         self._planner = planner
         self._layers = layers
         self._tracker = tracker
@@ -79,9 +82,13 @@ class Fetcher:
         self._publishers = {lane: Slots(PUBLISHERS) for lane in Lane}
 
     async def run(self, command: CloneRequested) -> None:
-        """Fetch and import. If a tenant has too many commands, this one goes to the end of the queue."""
+        """Fetch and import.
+
+        If the tenant has too many commands or its plan allows no further import at once, this one goes to the
+        end of the queue.
+        """
         of_tenant = (command.tenant, command.lane)
-        if self._running[of_tenant] >= COMMANDS_OF_TENANT_MAX:
+        if self._running[of_tenant] >= COMMANDS_OF_TENANT_MAX or not await self._is_next(command):
             await self._put_back(command)
             return
         self._running[of_tenant] += 1
@@ -89,6 +96,16 @@ class Fetcher:
             await self._fetch_and_index(command)
         finally:
             self._running[of_tenant] -= 1
+
+    async def _is_next(self, command: CloneRequested) -> bool:
+        job = await self._ledger.jobs.get(command.job)
+        if job is None or is_final(job) or is_planned(job):
+            return True
+        try:
+            return await self._quotas.is_next(job)
+        except PrismError as error:
+            await self._tracker.fail(job.job, error.body)
+            return True
 
     async def _put_back(self, command: CloneRequested) -> None:
         await asyncio.sleep(PUT_BACK_S)

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+from prism_catalog.tenants import Tenants, limit_exceeded
 from prism_contracts.base import BASE_LAYER, Lane, layer_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import (
@@ -14,6 +15,7 @@ from prism_contracts.records import (
     Layer,
     LayerKind,
     LayerState,
+    Limit,
     Repository,
 )
 from prism_contracts.rpc.layers import CloseOverlayRequest, OpenOverlayRequest
@@ -36,12 +38,20 @@ class Overlays:
     """Opens, replaces and closes overlays."""
 
     def __init__(
-        self, bus: Bus, ledger: Ledger, layers: LayerRegistry, planner: Planner, settings: IngestSettings
+        self,
+        bus: Bus,
+        ledger: Ledger,
+        layers: LayerRegistry,
+        planner: Planner,
+        *,
+        tenants: Tenants,
+        settings: IngestSettings,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
         self._layers = layers
         self._planner = planner
+        self._tenants = tenants
         self._settings = settings
         self._limits = settings.limits
 
@@ -49,7 +59,7 @@ class Overlays:
         """Put edits over a layer, replacing the handle's earlier ones. Returns when their events are stored.
 
         Raises PrismError: REPO_NOT_FOUND, REF_NOT_FOUND, BASE_MISMATCH, INVALID_PATH, INVALID_ARGUMENT,
-        DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
+        DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE, LIMIT_EXCEEDED.
         """
         repository = await self._ledger.seen_by(request, request.repo)
         below = await self._below(repository, request.base_ref)
@@ -116,14 +126,13 @@ class Overlays:
         return layer
 
     def _check_count(self, tenant: str) -> None:
+        allowed = self._settings.overlays_max
+        if (of_plan := self._tenants.limit_of(tenant, Limit.OVERLAYS)) is not None:
+            allowed = min(allowed, of_plan)
         of_tenant = [layer for layer in self._layers.all() if layer.tenant == tenant]
-        limit = self._settings.overlays_max
-        if sum(layer.kind is LayerKind.OVERLAY for layer in of_tenant) >= limit:
-            raise PrismError(
-                ErrorCode.RATE_LIMITED,
-                f"{limit} overlays are open.",
-                "Close some with close_overlay, or reuse a handle for new edits.",
-                limit=limit,
+        if sum(layer.kind is LayerKind.OVERLAY for layer in of_tenant) >= allowed:
+            raise limit_exceeded(
+                Limit.OVERLAYS, allowed, "Close some with close_overlay, or reuse a handle for new edits."
             )
 
     async def _overlay(self, repository: Repository, handle: str) -> Layer:
