@@ -91,7 +91,7 @@ def test_brief_names_the_command_and_the_questions(tmp_path) -> None:
 
 
 def test_explorer_reads_places_from_answers() -> None:
-    text = "1 call:\n  shop.py\n    sell (6-8) 7: pay()\nsrc/a.py:3-9 Till.open: def open(self)\n  1 test_a.py: test_a 4-6"
+    text = "1 call:\n  shop.py\n    sell (6-8) 7: pay()\nsrc/a.py:3-9 Till.open: def open(self)\n  test_a.py: depth 1: test_a 4-6"
     assert list(places(text)) == ["shop.py:6-8 sell", "src/a.py:3-9 Till.open", "test_a.py:4-6 test_a"]
 
 
