@@ -48,7 +48,7 @@ def up(data: DataDir, port: int, *, detach: bool, rebuild: bool, as_json: bool) 
 
 def check_configuration() -> None:
     """Raise CommandError if the configuration file has an unknown key or an invalid value."""
-    if not config_path().exists():
+    if not config_path().is_file():  # /dev/null, too, is no file
         return
     checked = subprocess.run(
         [sys.executable, "-P", "-m", "prism_cli.config.check"],

@@ -30,6 +30,7 @@ from prism_contracts.records import (
     LayerState,
     Repository,
 )
+from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.rpc.files import (
     CoverageRequest,
     ListFilesRequest,
@@ -147,7 +148,7 @@ class Yard(NamedTuple):
         )  # fmt: skip
         await self._records(names.KV_REPOSITORIES, Repository).put(record.key, record)
         async with asyncio.timeout(DEADLINE_S):
-            while not self.search.repositories.of_tenant(tenant):
+            while not self.search.repositories.seen_by(CallerRequest(tenant=tenant)):
                 await asyncio.sleep(0.005)
 
     async def has_layer(
@@ -245,6 +246,8 @@ def comparable(reply: object) -> object:
     found = reply.model_dump(mode="json", exclude={"receipt", "timings_ms", "next_actions", "diagnostics"})
     if "results" in found:
         plain = [{k: v for k, v in hit.items() if k not in SCORES} for hit in found["results"]]
+        for hit in plain:
+            hit["matched"].sort()  # the rarest word of the tenant stands first
         del found["confidence"]
         found["results"] = sorted(plain, key=lambda hit: (hit["file_path"], hit["start_line"]))
     return found

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from pydantic import ValidationError
 from signon_provider import ISSUER
 
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.signon.resource import Resource
+from prism_runtime.settings import InvalidSettingsError
 
 PUBLIC = "https://prism.example.com"
 
@@ -34,7 +34,7 @@ def test_issuers_are_read_from_the_environment(monkeypatch) -> None:
     ],
 )
 def test_a_mistake_stops_the_gateway(fields, problem) -> None:
-    with pytest.raises(ValidationError, match=problem):
+    with pytest.raises(InvalidSettingsError, match=problem):
         GatewaySettings(**fields)
 
 
