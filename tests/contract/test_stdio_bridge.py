@@ -156,10 +156,21 @@ async def test_broken_call_is_an_error_and_not_repeated(stand_in: StandIn, mode:
     assert stand_in.seen()["begun"] == {"echo": 1}
 
 
+# As `prism mcp`, but it looks for changed tools more often, and waits for a server as long as a test may.
+EAGER_BRIDGE = f"""
+import asyncio
+from prism_cli.bridge import command
+from prism_cli.bridge.door import GatewayDoor
+from prism_cli.target import find_target
+door = GatewayDoor(find_target, patience_s={SECONDS_MAX})
+asyncio.run(command.serve(door, command.Options(), look_every_s=0.1))
+"""
+
+
 @BOTH
 async def test_call_waits_for_a_server_that_restarts(stand_in: StandIn, mode: str):
     stand_in.start()
-    async with bridged(stand_in.url, mode) as client:
+    async with bridged(stand_in.url, mode, program=EAGER_BRIDGE) as client:
         assert not (await client.call_tool("echo", {})).is_error
         stand_in.kill()
         call = asyncio.create_task(client.call_tool("echo", {"again": True}))
@@ -170,20 +181,10 @@ async def test_call_waits_for_a_server_that_restarts(stand_in: StandIn, mode: st
 
 @BOTH
 async def test_server_may_start_after_the_bridge(stand_in: StandIn, mode: str):
-    async with bridged(stand_in.url, mode) as client:
+    async with bridged(stand_in.url, mode, program=EAGER_BRIDGE) as client:
         listing = asyncio.create_task(client.list_tools())
         await asyncio.to_thread(stand_in.start)
         assert [tool.name for tool in (await listing).tools] == ["echo", "slow"]
-
-
-# As `prism mcp`, but it looks for changed tools more often.
-EAGER_BRIDGE = """
-import asyncio
-from prism_cli.bridge import command
-from prism_cli.bridge.door import GatewayDoor
-from prism_cli.target import find_target
-asyncio.run(command.serve(GatewayDoor(find_target), command.Options(), look_every_s=0.1))
-"""
 
 
 async def test_changed_tools_are_announced_after_a_handshake(stand_in: StandIn):
