@@ -126,6 +126,14 @@ from prism_contracts.rpc.maps import (
     Spread,
     Tier,
 )
+from prism_contracts.rpc.repositories import (
+    REINDEX,
+    REPOSITORY_STATUS,
+    IndexState,
+    ReindexRequest,
+    RepositoryStatusReply,
+    RepositoryStatusRequest,
+)
 from prism_contracts.rpc.search import (
     GREP,
     SEARCH,
@@ -510,6 +518,23 @@ class FakeServices:
             raise PrismError(ErrorCode.JOB_NOT_FOUND, "No such job.", "List the jobs.")
         return JobReply(job=A_JOB)
 
+    async def repository_status(self, request: RepositoryStatusRequest) -> RepositoryStatusReply:
+        self.asked.append(request)
+        if request.repo == "no/such":
+            raise PrismError(ErrorCode.REPO_NOT_FOUND, "No such repository.", "Use one of these.")
+        return RepositoryStatusReply(
+            repository=REPOSITORY,
+            state=IndexState.INDEXING,
+            lag_seconds=2.5,
+            layers=1,
+            active_job=A_JOB,
+            last_job=A_JOB,
+        )
+
+    async def reindex(self, request: ReindexRequest) -> JobReply:
+        self.asked.append(request)
+        return JobReply(job=A_JOB)
+
     async def jobs(self, request: JobsRequest) -> JobsReply:
         self.asked.append(request)
         return JobsReply(jobs=(A_JOB,), repositories=(REPOSITORY,), layers=(LAYER,))
@@ -688,6 +713,8 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (CANCEL_JOB, fake.job),
         (JOBS, fake.jobs),
         (STORE_SCIP, fake.store_scip),
+        (REPOSITORY_STATUS, fake.repository_status),
+        (REINDEX, fake.reindex),
         (OPEN_SNAPSHOT, fake.open_snapshot),
     ):
         bus.serve(rpc, handle)

@@ -68,6 +68,7 @@ from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.layers import LayerHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.repositories import RepositoryHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.main import build, register
 from prism_ingest.operations.layer_registry import LayerRegistry
@@ -216,6 +217,7 @@ class Town(NamedTuple):
     rebaser: Rebaser
     recovery: Recovery
     ended_imports: asyncio.Queue[RepoIndexed]  # receives the imports if `rebases` does not
+    repositories: RepositoryHandlers
 
     async def repository(self) -> Repository:
         found = await self.ledger.repositories.get(repository_key(TENANT, REPO))
@@ -366,7 +368,7 @@ async def town(
     made = Town(
         bus, origin, index, app.ledger, app.variants, app.clones, app.jobs, app.snapshots, app.edits, app.layers, app.overlays,
         app.commits, app.registry, app.poller, app.sweeper, app.planner, app.rebases, app.rebaser, app.recovery,
-        imports.queue,
+        imports.queue, app.repositories,
     )  # fmt: skip
     index.variants_at = made.variants_at
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})

@@ -14,6 +14,7 @@ from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChanged, FilesUploaded
 from prism_contracts.rpc.layers import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest
+from prism_contracts.rpc.repositories import ReindexRequest
 from prism_contracts.rpc.search import SearchReply
 from prism_gateway.rest.ingest import PACK_OVERHEAD_BYTES
 from prism_runtime.bus import Bus
@@ -164,6 +165,38 @@ async def test_a_git_url_becomes_a_job(stack) -> None:
         refused = await http.post("/api/v1/repos", json={"url": "file:///etc"})
     assert (accepted.status_code, accepted.json()["job"]["job"]) == (202, "job-1")
     assert (refused.status_code, error_of(refused)["code"]) == (400, "clone_refused")
+
+
+async def test_the_status_of_a_repository_has_its_import_and_its_files(stack) -> None:
+    async with stack.rest() as http:
+        status = (await http.get("/api/v1/repos/acme/app/status")).json()
+        unknown = await http.get("/api/v1/repos/no/such/status")
+    assert (status["state"], status["served_commit"], status["lag_seconds"]) == ("indexing", "a" * 40, 2.5)
+    assert status["files"] == {"indexed": 3, "skipped": 1, "failed": 0}
+    assert status["active_job"]["job"] == "job-1"
+    assert "settled" not in status["active_job"]
+    assert (unknown.status_code, error_of(unknown)["code"]) == (404, "repo_not_found")
+
+
+async def test_a_status_needs_no_search(make_stack) -> None:
+    stack = await make_stack(services=("ingest",))
+    async with stack.rest() as http:
+        status = await http.get("/api/v1/repos/acme/app/status")
+    assert (status.status_code, status.json()["files"]) == (200, None)
+
+
+@pytest.mark.parametrize("body", [None, {}, {"full": True}, {"force": True}])
+async def test_an_import_is_requested(stack, body) -> None:
+    async with stack.rest() as http:
+        accepted = await http.post("/api/v1/repos/acme/app/index", json=body)
+    assert (accepted.status_code, accepted.json()["job"]["job"]) == (202, "job-1")
+    assert stack.fake.last() == ReindexRequest(tenant="default", repo="acme/app", **(body or {}))
+
+
+async def test_an_unknown_field_of_an_import_is_refused(stack) -> None:
+    async with stack.rest() as http:
+        refused = await http.post("/api/v1/repos/acme/app/index", json={"forced": True})
+    assert (refused.status_code, error_of(refused)["details"]["fields"]) == (400, ["forced"])
 
 
 async def test_a_layer_is_created_and_deleted(stack) -> None:

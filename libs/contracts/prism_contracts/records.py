@@ -57,6 +57,7 @@ class Indexed(Message):
     head_seen_at: datetime | None = None
     next_version: int = 1
     active_job: str = ""
+    last_job: str = ""  # the job that began last, running or not
     is_pushed: bool = False  # a push arrived while a job was running
     served: LayerState | None = None
     # A job that failed and may have replaced some of the served files.
@@ -313,6 +314,8 @@ class Job(Message):
     commit: str = ""
     ref: str = ""
     dirty: bool = False
+    incremental: bool = False  # import only the changes since the served commit, if git can list them
+    force: bool = False  # index every file again, also unchanged ones
     counts: JobCounts = JobCounts()
     basis: str = ""  # chunker and model, see LayerState
     files: int = -1  # files of the base, if the job listed all of them

@@ -36,6 +36,8 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "POST /grep": READ,
     "GET /repos": READ,
     "POST /repos": WRITE,
+    "GET /repos/{name:path}/status": READ,
+    "POST /repos/{name:path}/index": WRITE,
     "PUT /repos/{name:path}/secrets": WRITE,
     "GET /repos/{name:path}/coverage": READ,
     "GET /repos/{name:path}/receipt": READ,

@@ -30,6 +30,7 @@ from prism_contracts.rpc.layers import (
     DELETE_LAYER,
     OPEN_OVERLAY,
 )
+from prism_contracts.rpc.repositories import REINDEX, REPOSITORY_STATUS
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
@@ -45,6 +46,7 @@ from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.layers import LayerHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.repositories import RepositoryHandlers
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.operations.branch_layers import BranchLayers
@@ -62,6 +64,7 @@ from prism_ingest.operations.poll import Poller
 from prism_ingest.operations.pushes import Pushes
 from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
+from prism_ingest.operations.repository_status import RepositoryStatus
 from prism_ingest.operations.scip_imports import ScipImports
 from prism_ingest.operations.sweep import Sweeper
 from prism_ingest.operations.uploads import Uploads
@@ -106,6 +109,7 @@ class IngestApp:
     rebases: RebaseHandlers
     commits: CommitHandlers
     scip: ScipHandlers
+    repositories: RepositoryHandlers
 
 
 async def build(
@@ -215,6 +219,7 @@ async def build(
         rebases=RebaseHandlers(rebaser),
         commits=CommitHandlers(CommitReader(ledger, mirrors, settings)),
         scip=ScipHandlers(scip_imports),
+        repositories=RepositoryHandlers(RepositoryStatus(ledger, registry), fetch_jobs),
     )
 
 
@@ -240,6 +245,8 @@ def register(bus: Bus, app: IngestApp, *, workers: int) -> None:
     bus.serve(COMMIT_FILE, app.commits.file)
     bus.serve(COMMIT_FILES, app.commits.files)
     bus.serve(STORE_SCIP, app.scip.store)
+    bus.serve(REPOSITORY_STATUS, app.repositories.status)
+    bus.serve(REINDEX, app.repositories.reindex)
 
 
 async def serve() -> None:

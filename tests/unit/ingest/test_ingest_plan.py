@@ -43,6 +43,14 @@ def test_secret_files_are_needed_once_not_withheld():
     assert make_plan(files, index, CHUNKER, MODEL, withholds=False).needed == (0,)
 
 
+def test_a_forced_plan_needs_every_file_and_removes_the_others():
+    files = [file("a"), file("b", skipped=SkipReason.BINARY)]
+    index = [indexed("a"), indexed("b", status="skipped"), indexed("c")]
+    assert plan(files, index) == Plan((), (), ("c",), 1, 1)
+    forced = make_plan(files, index, CHUNKER, MODEL, is_forced=True)
+    assert forced == Plan((0,), (1,), ("c",), 0, 0)
+
+
 def test_new_redaction_rules_need_every_file_again():
     files, index = [file("a")], [indexed("a")]
     assert plan(files, index, text_version(CHUNKER, "2")).needed == (0,)

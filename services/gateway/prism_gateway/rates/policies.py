@@ -34,6 +34,7 @@ CLASS_OF_ROUTE: Mapping[str, CallClass] = {
     "GET /repos/{name:path}/files": CallClass.SEARCH,
     "GET /repos/{name:path}/coverage": CallClass.SEARCH,
     "POST /repos": CallClass.CREATE,
+    "POST /repos/{name:path}/index": CallClass.CREATE,
     "POST /ingest/snapshots": CallClass.CREATE,
     "POST /ingest/snapshots/{job}/packs": CallClass.FREE,
     "POST /ingest/file": CallClass.EMBEDDING,

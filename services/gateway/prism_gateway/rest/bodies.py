@@ -93,6 +93,16 @@ class RepositoryBody(BaseModel):
     ref: RefName = ""
 
 
+class ReindexBody(BaseModel):
+    """How much of a repository to index again. By default, the changes since the served commit."""
+
+    model_config = STRICT
+    full: bool = Field(default=False, description="compare every file with the index")
+    force: bool = Field(
+        default=False, description="index every file again, also unchanged ones; implies `full`"
+    )
+
+
 class LayerBody(BaseModel):
     """The ref of a layer: a branch, a tag, a commit or `pull/N`."""
 

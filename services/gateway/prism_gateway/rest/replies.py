@@ -9,6 +9,7 @@ from starlette.responses import Response
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Repository, Token
 from prism_contracts.rpc.layers import LayerReply
+from prism_contracts.rpc.repositories import IndexState, RepositoryStatusReply
 from prism_gateway.webhooks.payloads import WebhookEvent
 from prism_gateway.webhooks.receiver import WebhookOutcome
 
@@ -68,6 +69,56 @@ class Repositories(BaseModel):
     repositories: tuple[Repository, ...]
 
 
+class FilesByStatus(BaseModel):
+    """Files of the base, by their state in the index."""
+
+    indexed: int
+    skipped: int
+    failed: int
+
+
+class RepositoryReport(BaseModel):
+    """The state of a repository."""
+
+    name: str
+    repo: str  # its id
+    source: str
+    ref: str  # the followed ref; empty for the default branch
+    state: IndexState
+    served_commit: str
+    served_ref: str
+    indexed_at: datetime | None
+    head_commit: str
+    lag_seconds: float
+    files: FilesByStatus | None  # None while they are unknown
+    layers: int
+    active_job: Job | None
+    last_job: Job | None
+    last_error: ErrorBody | None
+
+    @classmethod
+    def of(cls, found: RepositoryStatusReply, files: FilesByStatus | None) -> Self:
+        """Convert the reply of ingest."""
+        repository, served = found.repository, found.repository.served
+        return cls(
+            name=repository.name,
+            repo=repository.repo,
+            source=repository.source,
+            ref=repository.ref,
+            state=found.state,
+            served_commit=served.commit if served else "",
+            served_ref=served.ref if served else "",
+            indexed_at=served.indexed_at if served else None,
+            head_commit=repository.head_commit,
+            lag_seconds=found.lag_seconds,
+            files=files,
+            layers=found.layers,
+            active_job=found.active_job,
+            last_job=found.last_job,
+            last_error=found.last_error,
+        )
+
+
 class Jobs(BaseModel):
     """Jobs, newest first."""
 
@@ -119,6 +170,7 @@ class Overlay(BaseModel):
 # Internal bits of ingest. The counts of a job show its progress.
 JOB = {"job": {"settled"}}
 JOBS = {"jobs": {"__all__": {"settled"}}}
+STATUS = {"active_job": {"settled"}, "last_job": {"settled"}}
 
 
 def reply(model: BaseModel, *, status: int = 200, exclude: Any = None) -> Response:

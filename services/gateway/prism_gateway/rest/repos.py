@@ -1,5 +1,6 @@
 """The caller, and its repositories."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -7,6 +8,7 @@ from starlette.responses import Response
 
 from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError, shown
+from prism_contracts.records import Repository
 from prism_contracts.rpc.common import RECEIPT, Receipt, ReceiptRequest
 from prism_contracts.rpc.files import (
     COVERAGE,
@@ -18,10 +20,17 @@ from prism_contracts.rpc.files import (
     ListFilesRequest,
 )
 from prism_contracts.rpc.imports import CLONE, JOBS, CloneRequest, JobReply, JobsRequest
+from prism_contracts.rpc.repositories import (
+    REINDEX,
+    REPOSITORY_STATUS,
+    ReindexRequest,
+    RepositoryStatusRequest,
+)
 from prism_contracts.types import CommitIdOrNone, Cursor, RefOrNone, RepoKey
+from prism_gateway.backend import Backend
 from prism_gateway.rest import replies
-from prism_gateway.rest.bodies import RepositoryBody, SecretsBody
-from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services
+from prism_gateway.rest.bodies import ReindexBody, RepositoryBody, SecretsBody
+from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services, Settings
 from prism_gateway.rest.replies import reply
 
 PROBLEMS_DEFAULT = 200
@@ -52,6 +61,27 @@ async def index_repository(body: RepositoryBody, caller: Caller, backend: Servic
     """Clone or fetch a git URL and index a ref of it."""
     request = CloneRequest(tenant=caller.tenant, url=body.url, repo_name=body.name, ref=body.ref)
     return reply(await backend.ask(CLONE, request), status=202, exclude=replies.JOB)
+
+
+@router.get("/repos/{name:path}/status", response_model=replies.RepositoryReport)
+async def repository_status(name: RepoKey, caller: Caller, backend: Services, settings: Settings) -> Response:
+    """Return the state of a repository, its served commit, its running import, and why the last one failed."""
+    found = await backend.ask(REPOSITORY_STATUS, RepositoryStatusRequest(tenant=caller.tenant, repo=name))
+    files = await _file_counts(backend, found.repository, settings.status_timeout_s)
+    return reply(replies.RepositoryReport.of(found, files), exclude=replies.STATUS)
+
+
+@router.post("/repos/{name:path}/index", response_model=JobReply, status_code=202)
+async def reindex_repository(
+    name: RepoKey, caller: Caller, backend: Services, body: ReindexBody | None = None
+) -> Response:
+    """Fetch the repository, and index what differs from the index.
+
+    Returns the running job if it reads at least these files; the remote is then fetched again when it ends.
+    """
+    wanted = body or ReindexBody()
+    request = ReindexRequest(tenant=caller.tenant, repo=name, full=wanted.full, force=wanted.force)
+    return reply(await backend.ask(REINDEX, request), status=202, exclude=replies.JOB)
 
 
 @router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
@@ -125,3 +155,20 @@ async def files(
         cursor=cursor,
     )
     return reply(await backend.ask(LIST_FILES, request))
+
+
+async def _file_counts(
+    backend: Backend, repository: Repository, timeout_s: float
+) -> replies.FilesByStatus | None:
+    """Returns the counts of the base's files; None if nothing is served, or if search does not answer."""
+    if repository.served is None:
+        return None
+    request = ReceiptRequest(tenant=repository.tenant, repo=repository.name)
+    try:
+        async with asyncio.timeout(timeout_s):
+            known = await backend.ask(RECEIPT, request)
+    except (PrismError, TimeoutError):
+        return None
+    return replies.FilesByStatus(
+        indexed=known.files_indexed, skipped=known.files_skipped, failed=known.files_failed
+    )

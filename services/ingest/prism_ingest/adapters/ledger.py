@@ -351,7 +351,7 @@ def _begun(indexed: Indexed, job: Job, retired: str, version: int) -> dict[str, 
         raise _conflict(job, indexed.active_job)  # it began since the last read
     if indexed.active_job == job.job:
         return {}
-    return {"next_version": version + 1, "active_job": job.job}
+    return {"next_version": version + 1, "active_job": job.job, "last_job": job.job}
 
 
 def _conflict(job: Job, active: str) -> PrismError:

@@ -39,17 +39,19 @@ def make_plan(
     model: str,
     *,
     withholds: bool = True,
+    is_forced: bool = False,
 ) -> Plan:
     """Returns the diff of a snapshot against the index, given the versions that content addresses include.
 
     If secret files are no longer withheld (`withholds` is False), those that were skipped as such are needed.
+    `is_forced`: every file counts as different.
     """
     entries = {
         entry.path: entry for entry in index if withholds or entry.reason != SkipReason.SECRET_FILE.value
     }
     needed, skipped, unchanged, still_skipped = [], [], 0, 0
     for position, file in enumerate(files):
-        entry = entries.get(file.path)
+        entry = None if is_forced else entries.get(file.path)
         if file.skipped is not None:
             if _is_skipped_already(entry, file):
                 still_skipped += 1

@@ -4,6 +4,7 @@ In: a git URL, or a layer whose remote may have moved. Out: a job and `CloneRequ
 """
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,6 +14,7 @@ from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import CloneRequested, PushReceived
 from prism_contracts.records import Job, JobState, Layer, Repository
 from prism_contracts.rpc.imports import CloneRequest
+from prism_contracts.rpc.repositories import ReindexRequest
 from prism_contracts.types import RepoName
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors
@@ -64,25 +66,33 @@ class FetchJobs:
             state=JobState.CLONING,
             now=_now(),
         )
-        origin = Origin(checked.url, request.ref)
-        while True:
-            try:
-                return await self._begin(job, origin, incremental=False)
-            except PrismError as error:
-                if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
-                    raise
-                repository = await self._ledger.repository(job.tenant, job.repo_name)
-                if (repository.source, repository.ref) != (origin.source, origin.ref):
-                    raise
-                active = repository.active_job and await self._ledger.jobs.get(repository.active_job)
-                if not active:  # it has just ended, or its record is about to be written
-                    await asyncio.sleep(RETRY_S)
-                elif await self._ledger.postpone(job):
-                    if (_now() - active.created_at).total_seconds() < DUPLICATE_WINDOW_S:
-                        # The process that began it may have died before it published. Otherwise JetStream
-                        # drops this duplicate.
-                        await self._publish(active, origin, incremental=False)
-                    return without_bits(active)
+        return await self._begin_or_join(job, Origin(checked.url, request.ref), lambda _: True)
+
+    async def reindex(self, request: ReindexRequest) -> Job:
+        """Begin a job that imports a repository again.
+
+        Idempotent as `clone`. Raises REPO_NOT_FOUND, INVALID_ARGUMENT for uploads, and SNAPSHOT_CONFLICT if a
+        job is running that reads fewer files than requested.
+        """
+        repository = await self._ledger.seen_by(request, request.repo)
+        if not repository.is_fetched:
+            raise PrismError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"{repository.name} is uploaded by clients: Prism has no URL to fetch.",
+                "Upload it again: `prism index PATH`.",
+            )
+        job = new_job(
+            key=self._ledger.job_key,
+            tenant=repository.tenant,
+            repo_name=repository.name,
+            layer=BASE_LAYER,
+            lane=request.lane,
+            snapshot=f"again\0{_now().isoformat()}",
+            state=JobState.CLONING,
+            now=_now(),
+        ).model_copy(update={"incremental": not (request.full or request.force), "force": request.force})
+        origin = Origin(repository.source, repository.ref)
+        return await self._begin_or_join(job, origin, lambda active: _covers(active, job))
 
     async def restore(self, repository: Repository) -> None:
         """Begin a job that reads every file of the base again, because the store lost some.
@@ -100,7 +110,7 @@ class FetchJobs:
             now=_now(),
         )
         try:
-            await self._begin(job, Origin(repository.source, repository.ref), incremental=False)
+            await self._begin(job, Origin(repository.source, repository.ref))
         except PrismError as error:
             if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
                 raise
@@ -133,8 +143,7 @@ class FetchJobs:
 
     async def publish_again(self, job: Job, repository: Repository) -> None:
         """Publish the command of a job again: the process that began the job may have died before it did."""
-        origin = Origin(repository.source, repository.ref)
-        await self._publish(job, origin, incremental=job.layer != BASE_LAYER)
+        await self._publish(job, Origin(repository.source, repository.ref))
 
     def _update_job(self, repository: Repository, layer: str, ref: str, event: PushReceived) -> Job:
         """Returns the job that fetches a layer; the same event gives the same job."""
@@ -147,24 +156,51 @@ class FetchJobs:
             snapshot=event.message_id,
             state=JobState.CLONING,
             now=_now(),
-        ).model_copy(update={"pushed_at": event.received_at, "ref": ref})
+        ).model_copy(update={"pushed_at": event.received_at, "ref": ref, "incremental": True})
 
     async def _begin_or_postpone(self, job: Job, repository: Repository) -> Job | None:
         while True:
             try:
-                return await self._begin(job, Origin(repository.source, repository.ref), incremental=True)
+                return await self._begin(job, Origin(repository.source, repository.ref))
             except PrismError as error:
                 if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
                     raise
                 if await self._ledger.postpone(job):
                     return None
 
-    async def _begin(self, job: Job, origin: Origin, *, incremental: bool) -> Job:
+    async def _begin_or_join(self, job: Job, origin: Origin, may_join: Callable[[Job], bool]) -> Job:
+        """Begin a job, or return the running one of the same source, if it may be joined.
+
+        The remote is then fetched again when that job ends. Raises SNAPSHOT_CONFLICT.
+        """
+        while True:
+            try:
+                return await self._begin(job, origin)
+            except PrismError as error:
+                if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
+                    raise
+                repository = await self._ledger.repository(job.tenant, job.repo_name)
+                if (repository.source, repository.ref) != (origin.source, origin.ref):
+                    raise
+                active = repository.active_job and await self._ledger.jobs.get(repository.active_job)
+                if not active:  # it has just ended, or its record is about to be written
+                    await asyncio.sleep(RETRY_S)
+                    continue
+                if not may_join(active):
+                    raise
+                if await self._ledger.postpone(job):
+                    if (_now() - active.created_at).total_seconds() < DUPLICATE_WINDOW_S:
+                        # The process that began it may have died before it published. Otherwise JetStream
+                        # drops this duplicate.
+                        await self._publish(active, origin)
+                    return without_bits(active)
+
+    async def _begin(self, job: Job, origin: Origin) -> Job:
         begun = await self._ledger.begin(job, origin, self._job_idle_s)
-        await self._publish(job, origin, incremental=incremental)
+        await self._publish(job, origin)
         return begun
 
-    async def _publish(self, job: Job, origin: Origin, *, incremental: bool) -> None:
+    async def _publish(self, job: Job, origin: Origin) -> None:
         command = CloneRequested(
             tenant=job.tenant,
             repo=job.repo,
@@ -172,7 +208,7 @@ class FetchJobs:
             job=job.job,
             url=origin.source,
             ref=origin.ref,
-            incremental=incremental,
+            incremental=job.incremental,
             lane=job.lane,
         )
         await self._bus.publish(command, lane=job.lane)
@@ -188,6 +224,11 @@ def _requested(layer: Layer, lane: Lane, delivery: str) -> PushReceived:
         received_at=_now(),
         lane=lane,
     )
+
+
+def _covers(active: Job, job: Job) -> bool:
+    """Whether a running job reads at least the files that another one would."""
+    return (active.force or not job.force) and (job.incremental or not active.incremental)
 
 
 def _name_of(url: CloneUrl) -> str:

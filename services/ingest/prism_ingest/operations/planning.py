@@ -178,7 +178,14 @@ class Planner:
             return plan_changes(listing.files, listing.removed)
         chunker, model = await self._versions()
         index: Sequence[ManifestEntry] = await read_manifest(self._bus, job.tenant, job.repo, job.layer)
-        return make_plan(listing.files, index, chunker, model, withholds=self._settings.secrets.withhold)
+        return make_plan(
+            listing.files,
+            index,
+            chunker,
+            model,
+            withholds=self._settings.secrets.withhold,
+            is_forced=job.force,
+        )
 
     async def _diff_against_base(
         self, job: Job, listing: FileListing, basis: str
