@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 # Commands with commands of their own, such as `prism GROUP list`: a `typer.Typer` with a name and a help text.
 GROUPS: dict[str, tuple[typer.Typer, ...]] = {
-    "Manage": (config.group, repos.group, managing.jobs, accounts.tokens),
+    "Manage": (config.group, repos.group, managing.jobs, accounts.tokens, accounts.tenants),
 }
 
 app = typer.Typer(

@@ -82,8 +82,8 @@ def show(listed: dict[str, Any]) -> None:
             Text(terminal.printable(token["label"])),
             Text(_scopes(token)),
             Text(terminal.printable(", ".join(token["repos"]) or "all")),
-            terminal.ago(_moment(token["created_at"])),
-            terminal.ago(_moment(token["last_used_at"])),
+            terminal.ago(moment(token["created_at"])),
+            terminal.ago(moment(token["last_used_at"])),
             state(token, datetime.now(UTC)),
         )
     terminal.out.print(table)
@@ -96,7 +96,7 @@ def show_revoked(token: dict[str, Any]) -> None:
 
 def state(token: dict[str, Any], now: datetime) -> str:
     """Returns whether a token is valid, and until when."""
-    expires_at = _moment(token["expires_at"])
+    expires_at = moment(token["expires_at"])
     if token["revoked_at"]:
         return "revoked"
     if expires_at is None:
@@ -108,5 +108,6 @@ def _scopes(token: dict[str, Any]) -> str:
     return ", ".join(token["scopes"])
 
 
-def _moment(text: str | None) -> datetime | None:
+def moment(text: str | None) -> datetime | None:
+    """Returns a moment of a reply."""
     return datetime.fromisoformat(text).astimezone(UTC) if text else None

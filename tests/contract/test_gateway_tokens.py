@@ -136,6 +136,8 @@ async def test_an_admin_cannot_see_or_revoke_wider_tokens(stack) -> None:
 
 
 async def test_an_operator_manages_the_tokens_of_other_tenants(stack) -> None:
+    async with holding(stack) as http:
+        await http.post("/api/v1/tenants", json={"id": "other"})
     secret, token = await created(stack, scopes=["read", "admin"], tenant="other")
     async with holding(stack, secret) as http:
         assert (await http.get("/api/v1/whoami")).json()["tenant"] == "other"

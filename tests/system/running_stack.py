@@ -24,8 +24,8 @@ from mcp.client.streamable_http import streamable_http_client
 from nats.aio.client import Client as NatsClient
 from nats.js import JetStreamContext
 
-from prism_contracts.names import KV_TOKENS
-from prism_contracts.records import Token
+from prism_contracts.names import KV_TENANTS, KV_TOKENS
+from prism_contracts.records import Tenant, Token
 
 PRISM = str(Path(sys.executable).with_name("prism"))
 COMMAND_SECONDS_MAX = 180
@@ -133,6 +133,9 @@ class RunningStack:
         record = Token(tenant=tenant, label="test", created_at=datetime.now(UTC))
         async with self.jetstream() as js:
             bucket = await js.key_value(KV_TOKENS)
+            tenants = await js.key_value(KV_TENANTS)
+            known = Tenant(tenant=tenant, plan="laptop", created_at=record.created_at)
+            await tenants.put(tenant, known.model_dump_json().encode())
             await bucket.put(hashlib.sha256(token.encode()).hexdigest(), record.model_dump_json().encode())
         other = RunningStack(self.data, **self._settings, PRISM_TOKEN=token)
         other.url, other.token = self.url, token

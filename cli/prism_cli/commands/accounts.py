@@ -1,4 +1,4 @@
-"""Who may do what: tokens."""
+"""Who may do what: tokens and tenants."""
 
 import asyncio
 from typing import Annotated
@@ -94,3 +94,121 @@ def revoke_token(
             terminal.print_json(revoked)
         else:
             command.show_revoked(revoked)
+
+
+tenants = typer.Typer(
+    name="tenants",
+    help="Create, list, show and update tenants, with a token that has the scope operator.",
+    no_args_is_help=True,
+)
+TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="The id of the tenant.")]
+NameOption = Annotated[str | None, typer.Option(help="A name for people.")]
+PlanOption = Annotated[
+    str | None, typer.Option(help="laptop, free, team or one in PRISM_PLANS. Default: PRISM_PLAN_DEFAULT.")
+]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LIMIT=VALUE",
+        help="Such as searches_per_minute=600; repeatable. none is no limit, plan is the one of the plan.",
+    ),
+]
+
+
+@tenants.command("create")
+def create_tenant(
+    tenant: Annotated[
+        str, typer.Argument(metavar="TENANT", help="Its id: lower-case letters, digits and dashes.")
+    ],
+    *,
+    name: NameOption = None,
+    plan: PlanOption = None,
+    limit: LimitOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Create a tenant, and print the secret of its first token once.
+
+    Example: `prism tenants create acme --name "Acme Corp" --plan team`
+    """
+    with told_errors():
+        from prism_cli import tenants as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        limits = command.read_limits(limit or [])
+        created = asyncio.run(
+            command.create(find_target(), tenant, name=name or "", plan=plan or "", limits=limits)
+        )
+        if as_json:
+            terminal.print_json(created)
+        else:
+            command.show_created(created)
+
+
+@tenants.command("list")
+def list_tenants(as_json: JsonOption = False) -> None:
+    """List all tenants with their plans.
+
+    Example: `prism tenants list`
+    """
+    with told_errors():
+        from prism_cli import tenants as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        listed = asyncio.run(command.tenants(find_target()))
+        if as_json:
+            terminal.print_json({"tenants": listed})
+        else:
+            command.show_list(listed)
+
+
+@tenants.command("show")
+def show_tenant(tenant: TenantArgument, as_json: JsonOption = False) -> None:
+    """Show a tenant and the limits in effect.
+
+    Example: `prism tenants show acme`
+    """
+    with told_errors():
+        from prism_cli import tenants as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        found = asyncio.run(command.tenant(find_target(), tenant))
+        if as_json:
+            terminal.print_json(found)
+        else:
+            command.show(found)
+
+
+@tenants.command("update")
+def update_tenant(
+    tenant: TenantArgument,
+    *,
+    name: NameOption = None,
+    plan: PlanOption = None,
+    limit: LimitOption = None,
+    active: Annotated[
+        bool | None,
+        typer.Option(
+            "--activate/--deactivate",
+            help="Whether its tokens and webhooks are accepted. Nothing is deleted.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change a tenant. Every copy of the gateway follows within a second.
+
+    Example: `prism tenants update acme --limit searches_per_minute=600`
+    """
+    with told_errors():
+        from prism_cli import tenants as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        changes = command.changes(name=name, plan=plan, limits=limit or [], is_active=active)
+        changed = asyncio.run(command.update(find_target(), tenant, changes))
+        if as_json:
+            terminal.print_json(changed)
+        else:
+            command.show(changed)

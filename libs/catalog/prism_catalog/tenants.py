@@ -3,14 +3,15 @@
 The table of plans is a setting. A tenant without a record is active and has the default plan.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NoReturn
 
+from nats.errors import Error as NatsError
 from pydantic import Field, model_validator
 
 from prism_contracts import names
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import Limit, Limits, Tenant
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
@@ -100,18 +101,70 @@ class Tenants:
         """Returns the newest known record of each tenant."""
         return sorted(self._watched.values(), key=lambda one: one.tenant) if self._watched else []
 
+    async def newest(self) -> list[Tenant]:
+        """Returns the record of each tenant, as of now, by id. Raises UNAVAILABLE."""
+        _ = self.records  # raises until they are known
+        assert self._watched is not None
+        try:
+            await self._watched.catch_up()
+        except (NatsError, TimeoutError) as error:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                "The tenants cannot be read: NATS is not reachable.",
+                "Retry in a few seconds.",
+            ) from error
+        return self.all()
+
     def is_active(self, tenant: str) -> bool:
         """Whether the tenant may use Prism."""
         known = self.get(tenant)
         return known is None or known.is_active
 
     def limits_of(self, tenant: str) -> Limits:
-        """Returns the limits of a tenant: those of its plan, overridden by its own."""
+        """Returns the limits in effect for a tenant."""
         known = self.get(tenant)
-        plan = known.plan if known else self._settings.plan_default
+        return self.limits_in_effect(known) if known else self._plans[self._settings.plan_default]
+
+    def limits_in_effect(self, known: Tenant) -> Limits:
+        """Returns the limits of a tenant: those of its plan, overridden by its own."""
         # A plan may be gone from the settings since.
-        limits = self._plans.get(plan, self._plans[self._settings.plan_default])
-        return {**limits, **known.limits} if known else limits
+        plan = self._plans.get(known.plan, self._plans[self._settings.plan_default])
+        return {**plan, **known.limits}
+
+    def plan_named(self, plan: str) -> str:
+        """Returns the name of an existing plan; empty means the default one. Raises INVALID_ARGUMENT."""
+        if plan and plan not in self._plans:
+            raise PrismError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"There is no plan {shown(plan)}.",
+                "Name one of these plans, or add one to PRISM_PLANS.",
+                plans=list(self._plans),
+            )
+        return plan or self._settings.plan_default
+
+    async def create(self, tenant: Tenant) -> None:
+        """Store a new tenant. Raises TENANT_EXISTS."""
+
+        def first(known: Tenant | None) -> Tenant:
+            if known:
+                raise PrismError(
+                    ErrorCode.TENANT_EXISTS,
+                    f"There is a tenant {known.tenant} already.",
+                    "Change it with `prism tenants update`, and make a token for it with `prism tokens create "
+                    "--tenant`. Or choose another id.",
+                )
+            return tenant
+
+        await self.records.modify(tenant.tenant, first)
+
+    async def change(self, tenant: str, change: Callable[[Tenant], Tenant]) -> Tenant:
+        """Replace the record of a tenant, and return it. Raises TENANT_NOT_FOUND."""
+        changed = await self.records.change(tenant, change)
+        return changed or _unknown(tenant)
+
+    async def find(self, tenant: str) -> Tenant:
+        """Returns the record of a tenant, as of now. Raises TENANT_NOT_FOUND."""
+        return await self.records.get(tenant) or _unknown(tenant)
 
     def limit_of(self, tenant: str, limit: Limit) -> int | None:
         """Returns one limit of a tenant; None is no limit."""
@@ -122,6 +175,12 @@ class Tenants:
         first = Tenant(tenant=tenant, plan=plan, created_at=datetime.now(UTC))
         await self.records.modify(tenant, lambda known: known or first)
 
+    async def adopt(self, tenants: Iterable[str]) -> None:
+        """Store the tenants that have no record, with the default plan. Older releases stored none."""
+        for tenant in tenants:
+            if self.get(tenant) is None:
+                await self.ensure(tenant, self._settings.plan_default)
+
 
 def limit_exceeded(limit: Limit, allowed: int, next_action: str) -> PrismError:
     """Returns the error for something that the plan of a tenant does not allow."""
@@ -131,4 +190,12 @@ def limit_exceeded(limit: Limit, allowed: int, next_action: str) -> PrismError:
         next_action,
         limit=limit.value,
         allowed=allowed,
+    )
+
+
+def _unknown(tenant: str) -> NoReturn:
+    raise PrismError(
+        ErrorCode.TENANT_NOT_FOUND,
+        f"There is no tenant {shown(tenant)}.",
+        "`prism tenants list` lists the tenants, and `prism tenants create` makes one.",
     )

@@ -44,6 +44,8 @@ class ErrorCode(StrEnum):
     JOB_ABANDONED = "job_abandoned"
     JOB_CANCELLED = "job_cancelled"
     REF_NOT_FOUND = "ref_not_found"
+    TENANT_NOT_FOUND = "tenant_not_found"
+    TENANT_EXISTS = "tenant_exists"
     CLONE_REFUSED = "clone_refused"
     CLONE_FAILED = "clone_failed"
     SOURCE_NOT_FOUND = "source_not_found"
@@ -82,6 +84,8 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.JOB_ABANDONED: 409,
     ErrorCode.JOB_CANCELLED: 409,
     ErrorCode.REF_NOT_FOUND: 404,
+    ErrorCode.TENANT_NOT_FOUND: 404,
+    ErrorCode.TENANT_EXISTS: 409,
     ErrorCode.SOURCE_NOT_FOUND: 404,
     ErrorCode.REPO_AMBIGUOUS: 409,
     ErrorCode.REPO_NOT_INDEXED: 409,

@@ -133,6 +133,7 @@ PackBytes = Annotated[bytes, Field(max_length=PACK_BYTES_MAX)]
 ShortText = Annotated[str, StringConstraints(max_length=SHORT_TEXT_CHARS_MAX)]
 ShortLine = Annotated[str, StringConstraints(max_length=SHORT_TEXT_CHARS_MAX, pattern=_NO_CONTROL)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_CHARS_MAX, pattern=_NO_CONTROL)]
+LabelOrNone = Annotated[str, StringConstraints(max_length=LABEL_CHARS_MAX, pattern=_NO_CONTROL)]
 Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
 Line = Annotated[int, Field(ge=1, le=LINE_MAX)]
 LineOrNone = Annotated[int, Field(ge=0, le=LINE_MAX)]  # 0: none

@@ -26,6 +26,7 @@ from prism_gateway.mcp.toolsets import ToolsetCheck
 from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.strangers import Strangers
 from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
+from prism_gateway.rest import tenants as tenant_door
 from prism_gateway.rest import tokens as token_door
 from prism_gateway.rest import usage as usage_door
 from prism_gateway.rest import webhooks as webhook_door
@@ -123,6 +124,7 @@ def rest_router() -> APIRouter:
         layers.router,
         scip.router,
         token_door.router,
+        tenant_door.router,
         usage_door.router,
         webhook_door.router,
     ):

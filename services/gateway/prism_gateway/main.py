@@ -45,7 +45,7 @@ def build(
         groups=Groups(),
         tokens=TokenBook(tenants),
         vault=vault,
-        webhooks=Receiver(bus, vault, settings, WebhookMetrics(metrics)),
+        webhooks=Receiver(bus, tenants, vault, settings, WebhookMetrics(metrics)),
         sign_on=SignOn(settings, tenants, plan=plans.plan_default),
         limiter=Limiter(tenants, LimitMetrics(metrics)),
         usage=UsageLog(UsageMetrics(metrics)),

@@ -59,6 +59,10 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "POST /developer-tokens": ADMIN,
     "GET /developer-tokens": ADMIN,
     "DELETE /developer-tokens/{token}": ADMIN,
+    "POST /tenants": OPERATOR,
+    "GET /tenants": OPERATOR,
+    "GET /tenants/{tenant}": OPERATOR,
+    "PATCH /tenants/{tenant}": OPERATOR,
 }
 
 # A forge has no token: the signature of its webhook is checked instead.

@@ -59,9 +59,10 @@ class TokenBook:
         self._uses: dict[str, datetime] = {}  # digest -> minute of the last use that is not stored yet
 
     async def open(self, bus: Bus, *, replicas: int) -> None:
-        """Start following the bucket. Returns once the copy is complete."""
+        """Start following the bucket, after the tenants. Returns once the copy is complete."""
         self._bucket = Records(await open_bucket(bus.js, names.KV_TOKENS, replicas=replicas), Token)
         self._watched = await bus.follow(names.KV_TOKENS, Token)
+        await self._tenants.adopt({token.tenant for token in self._watched.values()})
 
     async def check(self) -> None:
         """Raise unless the bucket is readable."""

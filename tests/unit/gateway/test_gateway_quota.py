@@ -174,3 +174,36 @@ def test_every_class_is_that_of_a_route_or_tool_that_exists() -> None:
 
 def test_a_plan_without_limits_limits_nothing() -> None:
     assert all(not policies_of(call, {}) for call in CallClass)
+
+
+async def test_a_higher_limit_admits_calls_at_once() -> None:
+    clock = Clock()
+    quota = Quota(LIMIT, Minute(), Log(clock), clock=clock)
+    assert await pass_at_once(quota, 100) == LIMIT
+    quota.set_limit(LIMIT + 10)
+    assert quota.refused_for_s() == 0
+    assert await pass_at_once(quota, 100) == 10
+
+
+async def test_a_limit_that_rises_while_the_counter_answers_admits_the_call() -> None:
+    clock = Clock()
+    log = Log(clock)
+    quota = Quota(1, Minute(), log, clock=clock)
+    assert await call(quota)
+    reserve = log.reserve
+
+    async def reserve_slowly(wanted: int, limit: int) -> Reservation:
+        found = await reserve(wanted, limit)
+        quota.set_limit(2)
+        return found
+
+    log.reserve = reserve_slowly
+    assert await call(quota)
+
+
+async def test_a_lower_limit_holds_for_the_next_call() -> None:
+    clock = Clock()
+    quota = Quota(LIMIT, Minute(), Log(clock), clock=clock)
+    assert await call(quota)
+    quota.set_limit(1)
+    assert not await call(quota)

@@ -125,7 +125,7 @@ class Limiter:
             window = WINDOWS[policy.window_s]
             counter = SharedCounter(connection, window, subject)
             quota = Quota(policy.limit, window, counter, self._metrics.local.inc)
-        quota.limit = policy.limit  # a plan may change
+        quota.set_limit(policy.limit)
         self._quotas[subject] = (quota, now)  # the newest is at the end
         while (oldest := next(iter(self._quotas.items())))[1][1] < now - IDLE_S:
             del self._quotas[oldest[0]]

@@ -43,6 +43,7 @@ CLASS_OF_ROUTE: Mapping[str, CallClass] = {
     "POST /layers": CallClass.CREATE,
     "POST /overlays": CallClass.EMBEDDING,
     "POST /developer-tokens": CallClass.CREATE,
+    "POST /tenants": CallClass.CREATE,
 }
 CLASS_OF_TOOL: Mapping[str, CallClass] = {
     "search_code": CallClass.SEARCH,

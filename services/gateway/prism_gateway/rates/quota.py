@@ -57,6 +57,12 @@ class Quota:
         self._local_calls: deque[float] = deque()
         self._slot, self._calls, self._calls_before = 0, 0, 0
 
+    def set_limit(self, limit: int) -> None:
+        """Change the limit. A higher one admits calls at once, also if the old one was reached."""
+        if limit > self.limit:
+            self._full_until = 0.0
+        self.limit = limit
+
     @property
     def remaining(self) -> int:
         """How many calls are left, as far as this gateway knows."""
@@ -162,7 +168,8 @@ class Quota:
                 return None
 
     async def _reserve(self, now: float) -> None:
-        limit = self.limit - len(self._local_log(now))
+        limit_before = self.limit
+        limit = limit_before - len(self._local_log(now))
         wanted = min(len(self._waiting) + self._ahead(now), limit)
         found = await self._counter.reserve(wanted, limit) if wanted > 0 else None
         if found:
@@ -170,7 +177,7 @@ class Quota:
         if found and found.granted:
             # From the time before they were reserved: the counter must remember them for longer.
             self._reserved.append((self._window.usable_until(now), found.granted))
-        else:
+        elif self.limit <= limit_before:
             later = self._clock()
             frees_at = min(found.frees_at, self._window.ends_at(later)) if found else 0.0
             self._full_until = max(frees_at, later + FULL_S_MIN)

@@ -2,7 +2,7 @@
 
 import base64
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from pydantic import (
     AwareDatetime,
@@ -15,6 +15,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from prism_contracts.records import Limit
 from prism_contracts.rpc.imports import EDIT_FILES_MAX, EditRequest, FileEdit, OpenSnapshotRequest
 from prism_contracts.rpc.layers import (
     OVERLAY_TTL_DEFAULT_S,
@@ -24,6 +25,7 @@ from prism_contracts.rpc.layers import (
 )
 from prism_contracts.rpc.search import GrepRequest, SearchRequest
 from prism_contracts.types import (
+    COUNT_MAX,
     EDIT_BYTES_MAX,
     BlobHash,
     CommitId,
@@ -33,12 +35,15 @@ from prism_contracts.types import (
     FileText,
     GitUrl,
     Label,
+    LabelOrNone,
     RefName,
     RefOrNone,
     RepoKeyOrNone,
     RepoNameOrNone,
     RepoOrGroup,
+    TenantId,
     TenantIdOrNone,
+    Word,
 )
 from prism_gateway.budget import TOKENS_MAX, TOKENS_MIN
 from prism_gateway.scopes import TokenScope
@@ -155,6 +160,32 @@ class TokenBody(BaseModel):
         if moment is not None and moment <= datetime.now(UTC):
             raise ValueError("should be in the future")
         return moment
+
+
+OF_PLAN: Final = "plan"
+LimitChange = Annotated[int, Field(ge=0, le=COUNT_MAX)] | Literal["plan"] | None
+LimitChanges = Annotated[dict[Limit, LimitChange], Field(max_length=len(Limit))]
+LIMITS_DOC = "by limit: a number, null for no limit, or `plan` for the one of the plan"
+
+
+class TenantBody(BaseModel):
+    """A new tenant."""
+
+    model_config = STRICT
+    id: TenantId
+    name: LabelOrNone = Field("", description="for people")
+    plan: Word = Field("", description="empty for the default plan")
+    limits: LimitChanges = Field({}, description=LIMITS_DOC)
+
+
+class TenantChanges(BaseModel):
+    """Changes to a tenant. Omitted fields and limits stay unchanged."""
+
+    model_config = STRICT
+    name: LabelOrNone | None = None
+    plan: Word | None = Field(None, description="empty for the default plan")
+    limits: LimitChanges = Field({}, description=LIMITS_DOC)
+    is_active: bool | None = Field(None, description="false refuses every token and webhook of the tenant")
 
 
 def _decoded(text: object) -> bytes | None:

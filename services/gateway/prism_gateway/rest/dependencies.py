@@ -4,6 +4,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
 
+from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_contracts.types import RepoKeyOrNone
 from prism_gateway import callers
@@ -64,6 +65,10 @@ async def _tokens(request: Request) -> TokenBook:
     return cast("TokenBook", request.app.state.parts.tokens)
 
 
+async def _tenants(request: Request) -> Tenants:
+    return cast("Tenants", request.app.state.parts.tenants)
+
+
 async def _usage(request: Request) -> UsageLog:
     return cast("UsageLog", request.app.state.parts.usage)
 
@@ -78,6 +83,7 @@ Connection = Annotated[Bus, Depends(_bus)]
 Webhooks = Annotated[Receiver, Depends(_webhooks)]
 RepositorySecrets = Annotated[Vault, Depends(_vault)]
 Tokens = Annotated[TokenBook, Depends(_tokens)]
+Registry = Annotated[Tenants, Depends(_tenants)]
 UsageBook = Annotated[UsageLog, Depends(_usage)]
 Settings = Annotated[GatewaySettings, Depends(_settings)]
 RepoHeader = Annotated[

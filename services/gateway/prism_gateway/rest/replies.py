@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody
-from prism_contracts.records import Job, Repository, Token
+from prism_contracts.records import Job, Limits, Repository, Token
 from prism_contracts.rpc.layers import LayerReply
 from prism_contracts.rpc.repositories import IndexState, RepositoryStatusReply
 from prism_gateway.webhooks.payloads import WebhookEvent
@@ -61,6 +61,31 @@ class DeveloperTokens(BaseModel):
     """The tokens of a tenant, the newest first."""
 
     tokens: tuple[DeveloperToken, ...]
+
+
+class TenantDetails(BaseModel):
+    """A tenant. A limit that is missing or null is no limit."""
+
+    id: str
+    name: str
+    plan: str
+    limits: Limits  # instead of those of the plan
+    limits_in_effect: Limits
+    is_active: bool
+    created_at: datetime
+
+
+class CreatedTenant(CreatedToken):
+    """A new tenant and its first token, whose secret is not shown again."""
+
+    tenant: TenantDetails
+
+
+class TenantPage(BaseModel):
+    """Tenants by id. An empty cursor means that this is the last page."""
+
+    tenants: tuple[TenantDetails, ...]
+    next_cursor: str
 
 
 class Repositories(BaseModel):

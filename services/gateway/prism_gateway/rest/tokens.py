@@ -12,7 +12,7 @@ from prism_contracts.types import TenantIdOrNone, TokenId
 from prism_gateway.grants import check_grant, may_revoke, may_see, tenant_for
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import TokenBody
-from prism_gateway.rest.dependencies import Caller, Tokens
+from prism_gateway.rest.dependencies import Caller, Registry, Tokens
 from prism_gateway.rest.replies import reply
 
 TenantQuery = Annotated[TenantIdOrNone, Query(description="Another tenant, for the scope `operator`.")]
@@ -21,13 +21,15 @@ router = APIRouter(prefix="/developer-tokens", tags=["tokens"])
 
 
 @router.post("", response_model=replies.CreatedToken, status_code=201)
-async def create_token(body: TokenBody, caller: Caller, tokens: Tokens) -> Response:
+async def create_token(body: TokenBody, caller: Caller, tenants: Registry, tokens: Tokens) -> Response:
     """Create a token. The response is the only one with its secret.
 
     A token cannot have scopes or repositories that its creator does not have.
     """
     tenant = tenant_for(caller, body.tenant)
     check_grant(caller, body.scopes, body.repos)
+    if tenant != caller.tenant:
+        await tenants.find(tenant)  # a typo makes no tenant
     token = Token(
         tenant=tenant,
         label=body.label,

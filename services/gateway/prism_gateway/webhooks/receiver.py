@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter
 
+from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_contracts import names
 from prism_contracts.base import Lane
@@ -88,8 +89,11 @@ class WebhookMetrics:
 class Receiver:
     """Receives webhooks."""
 
-    def __init__(self, bus: Bus, vault: Vault, settings: GatewaySettings, metrics: WebhookMetrics) -> None:
+    def __init__(
+        self, bus: Bus, tenants: Tenants, vault: Vault, settings: GatewaySettings, metrics: WebhookMetrics
+    ) -> None:
         self._bus = bus
+        self._tenants = tenants
         self._vault = vault
         self._settings = settings
         self._metrics = metrics
@@ -131,11 +135,9 @@ class Receiver:
 
         Raises UNAUTHENTICATED if none does.
         """
-        if self._repositories is None:
-            raise _not_connected()
         provider = check_headers(headers)
         found = await asyncio.to_thread(mentions, headers.get("content-type", ""), body)
-        candidates = _named(found.names, found.urls, self._repositories.values())[:CANDIDATES_MAX]
+        candidates = _named(found.names, found.urls, self._of_active())[:CANDIDATES_MAX]
         common = self._settings.webhook_secret.get_secret_value()
         secrets = [await self._secret(repository) or common for repository in candidates]
         signs = {
@@ -149,14 +151,19 @@ class Receiver:
 
     def _meant(self, hook: Hook, signed_by: "Signers") -> list[Repository]:
         """Returns the repositories, of any tenant, that the webhook mentions and whose secret matches."""
-        assert self._repositories is not None
-        named = named_by(hook.remote, self._repositories.values())
+        named = named_by(hook.remote, self._of_active())
         honest = [repository for repository in named if repository.key in signed_by.repositories]
         if honest or (not named and signed_by.is_common and not hook.remote.full_name):
             return honest
         if not named and signed_by.is_common:
             raise _unknown(hook.remote)
         raise _unauthenticated()
+
+    def _of_active(self) -> list[Repository]:
+        """Returns the repositories of active tenants. Those of others do not exist for forges."""
+        if self._repositories is None:
+            raise _not_connected()
+        return [one for one in self._repositories.values() if self._tenants.is_active(one.tenant)]
 
     async def _secret(self, repository: Repository) -> str:
         return (await self._vault.get(repository.tenant, repository.repo)).webhook_secret
