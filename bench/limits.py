@@ -6,20 +6,16 @@ own and stops it.
 
 import argparse
 import asyncio
-import json
 import multiprocessing
 import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import uvloop
 from prometheus_client import CollectorRegistry
 
+from bench.broker import nats_server
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_gateway.callers import Caller
 from prism_gateway.rates.limiter import Limiter, LimitMetrics
@@ -27,7 +23,6 @@ from prism_gateway.rates.policies import CallClass
 from prism_runtime.bus import Bus
 from prism_runtime.settings import ServiceSettings
 
-START_TIMEOUT_S = 10
 WINDOW_S = 60.0
 
 
@@ -62,14 +57,9 @@ def main() -> None:
         Load(options.gateways, 200, 1, 1_000_000, 10),
         Load(options.gateways, 1000, 1, 1_000_000, 10),
     )
-    with tempfile.TemporaryDirectory() as folder:
-        server, url = _start_nats(Path(folder))
-        try:
-            for number, load in enumerate(loads):
-                print(_line(load, _measure(load, url, f"bench-{number}")), flush=True)
-        finally:
-            server.terminate()
-            server.wait()
+    with nats_server() as url:
+        for number, load in enumerate(loads):
+            print(_line(load, _measure(load, url, f"bench-{number}")), flush=True)
 
 
 def most_in_window(passed: Sequence[float], window_s: float = WINDOW_S) -> int:
@@ -135,22 +125,6 @@ async def _call(load: Load, url: str, tenant: str) -> Calls:
         await asyncio.sleep(max(0.0, due - time.monotonic()))
     await bus.stop()
     return calls._replace(refused=refused)
-
-
-def _start_nats(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
-    config = folder / "nats.conf"
-    config.write_text(
-        f'listen: "127.0.0.1:-1"\nports_file_dir: "{folder}"\njetstream {{ store_dir: "{folder}/js" }}\n'
-    )
-    binary = Path(sys.executable).with_name("nats-server")
-    server = subprocess.Popen([str(binary), "-c", str(config)], stderr=(folder / "log").open("wb"))
-    ports = folder / f"nats-server_{server.pid}.ports"
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while not (ports.exists() and ports.read_text().strip()):
-        if time.monotonic() > deadline:
-            raise TimeoutError((folder / "log").read_text())
-        time.sleep(0.01)
-    return server, json.loads(ports.read_text())["nats"][0]
 
 
 if __name__ == "__main__":
