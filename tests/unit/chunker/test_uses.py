@@ -12,6 +12,22 @@ def used(path: str, text: str, *kinds: ReferenceKind) -> set[str]:
     return {f"{one.qualifier}.{one.name}" if one.qualifier else one.name for one in references}
 
 
+@pytest.mark.parametrize(
+    ("code", "called"),
+    [
+        ("const a = await fetch<Money<string>>(b);", {"fetch"}),
+        ("const a = await bank.fetch<Money>(b);", {"bank.fetch"}),
+        ("const a = (await fetch<Money>(b)).c;", {"fetch"}),
+        ("const a = fetch<Money>(b);", {"fetch"}),
+        ("const a = fetch!(b);", {"fetch"}),
+        ("const a = bank.fetch!<Money>(b);", {"bank.fetch"}),
+        ("const a = bank?.fetch?.(b);", {"bank.fetch"}),
+    ],
+)
+def test_generic_and_asserted_calls_of_typescript_are_calls(code, called):
+    assert used("a.ts", f"async function f() {{ {code} }}\n", ReferenceKind.CALL) == called
+
+
 # By file name: a text that passes `rate` on as a value and keeps `local` private, with the expected values
 # and types.
 USES = {

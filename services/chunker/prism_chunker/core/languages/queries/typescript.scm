@@ -23,6 +23,12 @@
 (class_body (method_signature name: (_) @name) @bodiless)
 (abstract_method_signature name: (_) @name) @bodiless
 
+; The grammar puts `await` of `await f<T>()` inside the call.
+(call_expression function: [(await_expression (identifier) @call) (non_null_expression (identifier) @call)])
+(call_expression function: [
+  (await_expression (member_expression object: (_) @qualifier property: (property_identifier) @call))
+  (non_null_expression (member_expression object: (_) @qualifier property: (property_identifier) @call))])
+
 (extends_clause value: (identifier) @extends)
 (extends_clause value: (member_expression object: (_) @qualifier property: (property_identifier) @extends))
 (implements_clause (type_identifier) @implements)
