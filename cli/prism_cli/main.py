@@ -50,7 +50,7 @@ app = typer.Typer(
     name="prism",
     help="A shared memory of your code for coding agents.\n\n"
     "Start it with `prism up --detach`, index code with `prism index .`, and ask with `prism search`. "
-    "Agents connect over MCP; `prism connect` prints their configuration.\n\n"
+    "Agents connect over MCP; `prism connect` prints or writes their configuration.\n\n"
     "PRISM_URL and PRISM_TOKEN select a remote Prism; PRISM_DATA_DIR selects the data folder of the local one.",
     epilog=EXIT_CODES_HELP,
     no_args_is_help=True,

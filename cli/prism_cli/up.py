@@ -9,7 +9,6 @@ from typing import Any
 from rich.text import Text
 
 from prism_cli import environment, terminal
-from prism_cli.connect import CLIENTS
 from prism_cli.exits import CommandError, Exit
 from prism_cli.stack.formats import set_index_aside
 from prism_cli.stack.launch import start_in_background, stop
@@ -18,10 +17,8 @@ from prism_cli.stack.supervisor import Note, Report, Supervisor
 from prism_runtime.configuration import config_path
 
 STYLES = {"died": "yellow", "up": "bold green", "stopping": "dim", "stopped": "dim", "restarted": "green"}
-ASKING_ELSEWHERE = (
-    "Every tool takes the argument `ref`: a branch, pull/N, or the handle that `prism watch` and `prism sync` print for "
-    "uncommitted changes."
-)
+INDEX = "prism index PATH_OR_GIT_URL --wait"
+CONNECT = "prism connect claude --write   (or another agent: prism connect --list)"
 SHOWN_KEYS = ("url", "mcp_url", "token", "data_dir")
 
 
@@ -87,23 +84,10 @@ def tell(up_facts: dict[str, Any], *, as_json: bool) -> None:
     terminal.out.print()
     for label, key in (("MCP", "mcp_url"), ("Token", "token"), ("Data", "data_dir")):
         terminal.out.print(
-            Text(f"{label:6}", style="dim").append(str(up_facts[key]), style="bold"), soft_wrap=True
+            Text(f"{label:8}", style="dim").append(str(up_facts[key]), style="bold"), soft_wrap=True
         )
-    connect(up_facts["mcp_url"], up_facts["token"], "")
-    terminal.out.print(Text("\nNext: prism index PATH_OR_GIT_URL --wait", style="cyan"))
-
-
-def connect(mcp_url: str, token: str, client: str) -> None:
-    """Print the configuration of one client, or of all."""
-    if client and client not in CLIENTS:
-        raise CommandError(
-            f"There is no client {client!r}.", f"Choose one of: {', '.join(CLIENTS)}.", code="client_unknown"
-        )
-    for key, known in CLIENTS.items():
-        if client in ("", key):
-            terminal.out.print(Text(f"\n{known.title} ({known.where})", style="bold"))
-            terminal.out.print(Text(known.snippet(mcp_url, token)), soft_wrap=True)
-    terminal.out.print(Text(f"\n{ASKING_ELSEWHERE}", style="dim"), soft_wrap=True)
+    for label, text in (("Index", INDEX), ("Connect", CONNECT)):
+        terminal.out.print(Text(f"{label:8}", style="dim").append(text, style="cyan"), soft_wrap=True)
 
 
 def down(data: DataDir) -> None:

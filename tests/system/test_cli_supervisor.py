@@ -279,8 +279,8 @@ def test_foreground_stack_prints_deaths_on_the_terminal(stack: Stack):
     output, _ = process.communicate(timeout=WAIT_SECONDS_MAX)
     assert process.returncode == 0
     assert "search died (killed by SIGKILL)" in output
-    for client in ("claude mcp add", ".cursor/mcp.json", ".vscode/mcp.json", "config.toml"):
-        assert client in output
+    for next_command in ("prism index", "prism connect claude --write"):
+        assert next_command in output
     assert not any(map(is_running, pids))
 
 

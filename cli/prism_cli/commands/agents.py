@@ -9,27 +9,50 @@ from prism_cli.commands.shared import PORT, PORT_MAX, told_errors
 
 def connect(
     client: Annotated[
-        str, typer.Argument(help="claude, cursor, vscode, codex, or agents-md. Default: all clients.")
+        str,
+        typer.Argument(
+            help="claude, claude-desktop, cursor, vscode, codex, windsurf, gemini, zed, or agents-md. Default: all clients."
+        ),
     ] = "",
+    *,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Merge it into the client's own file: shows the change, and asks."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --write: do not ask.")] = False,
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="Start `prism mcp` as a command instead of connecting over HTTP.")
+    ] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the clients, their files, and whether they are connected.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON.")] = False,
 ) -> None:
-    """Print the configuration that connects a coding agent to this Prism.
+    """Print the configuration that connects a coding agent to this Prism, or write it.
+
+    `--write` keeps the rest of the file with its comments, and a backup. A file that contains the token becomes
+    readable by you only.
 
     Examples:
     - `prism connect claude`
 
-    - `prism connect agents-md >> AGENTS.md` tells agents when to use which tool
+    - `prism connect cursor --write`
+
+    - `prism connect agents-md >> AGENTS.md` explains to agents when to use which tool
 
     """
     with told_errors():
-        from prism_cli import up as command
-        from prism_cli.connect import AGENTS_MD
-        from prism_cli.target import find_target
+        from prism_cli.connect import command
+        from prism_cli.connect.agents_md import AGENTS_MD
 
-        if client == "agents-md":
+        if client == "agents-md" and not write:
             typer.echo(AGENTS_MD, nl=False)
-            return
-        target = find_target()
-        command.connect(target.mcp_url, target.token, client)
+        elif listed:
+            command.show_states(as_json=as_json)
+        elif write:
+            command.write(client, stdio=stdio, yes=yes)
+        else:
+            command.print_snippets(client, stdio=stdio)
 
 
 def mcp(

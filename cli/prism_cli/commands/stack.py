@@ -33,7 +33,7 @@ def up(
 ) -> None:
     """Start Prism on this machine: NATS, the store and all services, under a supervisor.
 
-    Waits until everything is ready, then prints the MCP URL, the token, and the configuration for agents.
+    Waits until everything is ready, then prints the MCP URL, the token, and how to go on.
     Stop it with Ctrl-C or `prism down`. The data is kept.
 
     Examples:
