@@ -127,12 +127,17 @@ from prism_contracts.rpc.maps import (
     Tier,
 )
 from prism_contracts.rpc.repositories import (
+    REGISTER,
     REINDEX,
     REPOSITORY_STATUS,
+    UPDATE_REPOSITORY,
     IndexState,
+    RegisterRequest,
     ReindexRequest,
+    RepositoryReply,
     RepositoryStatusReply,
     RepositoryStatusRequest,
+    UpdateRepositoryRequest,
 )
 from prism_contracts.rpc.search import (
     GREP,
@@ -518,6 +523,17 @@ class FakeServices:
             raise PrismError(ErrorCode.JOB_NOT_FOUND, "No such job.", "List the jobs.")
         return JobReply(job=A_JOB)
 
+    async def register(self, request: RegisterRequest) -> RepositoryReply:
+        self.asked.append(request)
+        if not request.url.startswith("https://"):
+            raise PrismError(ErrorCode.CLONE_REFUSED, "The scheme is not allowed.", "Use https.")
+        job = A_JOB if request.index else None
+        return RepositoryReply(repository=REPOSITORY, created=request.repo_name != "acme/app", job=job)
+
+    async def update_repository(self, request: UpdateRepositoryRequest) -> RepositoryReply:
+        self.asked.append(request)
+        return RepositoryReply(repository=REPOSITORY)
+
     async def repository_status(self, request: RepositoryStatusRequest) -> RepositoryStatusReply:
         self.asked.append(request)
         if request.repo == "no/such":
@@ -713,6 +729,8 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (CANCEL_JOB, fake.job),
         (JOBS, fake.jobs),
         (STORE_SCIP, fake.store_scip),
+        (REGISTER, fake.register),
+        (UPDATE_REPOSITORY, fake.update_repository),
         (REPOSITORY_STATUS, fake.repository_status),
         (REINDEX, fake.reindex),
         (OPEN_SNAPSHOT, fake.open_snapshot),

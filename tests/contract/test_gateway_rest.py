@@ -14,7 +14,7 @@ from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChanged, FilesUploaded
 from prism_contracts.rpc.layers import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest
-from prism_contracts.rpc.repositories import ReindexRequest
+from prism_contracts.rpc.repositories import RegisterRequest, ReindexRequest, UpdateRepositoryRequest
 from prism_contracts.rpc.search import SearchReply
 from prism_gateway.rest.ingest import PACK_OVERHEAD_BYTES
 from prism_runtime.bus import Bus
@@ -165,6 +165,29 @@ async def test_a_git_url_becomes_a_job(stack) -> None:
         refused = await http.post("/api/v1/repos", json={"url": "file:///etc"})
     assert (accepted.status_code, accepted.json()["job"]["job"]) == (202, "job-1")
     assert (refused.status_code, error_of(refused)["code"]) == (400, "clone_refused")
+
+
+@pytest.mark.parametrize(("name", "status"), [("acme/new", 201), ("acme/app", 200)])
+async def test_a_repository_is_registered_without_an_import(stack, name, status) -> None:
+    body = {"url": "https://example.com/acme/app.git", "name": name, "ref": "main", "is_active": False}
+    async with stack.rest() as http:
+        made = await http.post("/api/v1/repos", json={**body, "index": False})
+    assert (made.status_code, made.json()["job"]) == (status, None)
+    assert made.json()["repository"]["name"] == "acme/app"
+    del body["name"]
+    assert stack.fake.last() == RegisterRequest(tenant="default", repo_name=name, index=False, **body)
+
+
+async def test_settings_of_a_repository_are_changed(stack) -> None:
+    async with stack.rest() as http:
+        changed = await http.patch("/api/v1/repos/acme/app", json={"ref": "topic", "is_active": False})
+        empty = await http.patch("/api/v1/repos/acme/app", json={})
+        null = await http.patch("/api/v1/repos/acme/app", json={"ref": None})
+    assert (changed.status_code, changed.json()["repository"]["name"]) == (200, "acme/app")
+    assert stack.fake.last() == UpdateRepositoryRequest(
+        tenant="default", repo="acme/app", ref="topic", is_active=False
+    )
+    assert (empty.status_code, null.status_code) == (400, 400)
 
 
 async def test_the_status_of_a_repository_has_its_import_and_its_files(stack) -> None:

@@ -337,6 +337,16 @@ async def test_an_uploaded_repository_is_not_polled(polled) -> None:
     assert await polled.round_events() == []
 
 
+@pytest.mark.parametrize("changes", [{"is_active": False}, {"served": None}], ids=["inactive", "registered"])
+async def test_an_inactive_or_registered_repository_is_not_polled(polled, changes) -> None:
+    polled.origin.commit()
+    await polled.serves("a" * 40)
+    await polled.ledger.repositories.modify(
+        f"t.{repo_id('acme/polled')}", lambda found: found.model_copy(update=changes)
+    )
+    assert await polled.round_events() == []
+
+
 async def test_only_one_of_two_copies_polls(polled, bus) -> None:
     polled.origin.commit()
     await polled.serves("a" * 40)

@@ -13,6 +13,7 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import Job, JobState, Limit, Tenant
 from prism_contracts.rpc.imports import CloneRequest, EditRequest, FileEdit, OpenSnapshotRequest, SnapshotFile
 from prism_contracts.rpc.layers import OpenOverlayRequest
+from prism_contracts.rpc.repositories import RegisterRequest
 from prism_ingest.core import is_planned
 from prism_runtime.records import Records, open_bucket
 
@@ -56,7 +57,14 @@ async def job_of(place: Town, job: Job) -> Job:
 async def test_one_repository_too_many_is_refused_and_known_ones_are_indexed_again(place) -> None:
     async with place(repositories=2) as town:
         await town.snapshots.open_snapshot(snapshot("acme/second"))
-        for asked in (town.snapshots.open_snapshot(snapshot("acme/third")), clone(town, "acme/third")):
+        registration = RegisterRequest(
+            tenant=TENANT, url=town.origin.url, repo_name="acme/third", index=False
+        )
+        for asked in (
+            town.snapshots.open_snapshot(snapshot("acme/third")),
+            clone(town, "acme/third"),
+            town.repositories.register(registration),
+        ):
             error = await refused(asked)
             assert error.code is ErrorCode.LIMIT_EXCEEDED
             assert error.details == {"limit": "repositories", "allowed": 2}

@@ -1,19 +1,25 @@
 """Repositories as their owners manage them: states, and imports on request, over a real git repository."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import pytest
 from layers_stack import NAME, TENANT, Town, town
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import PushReceived
 from prism_contracts.records import JobState
 from prism_contracts.rpc.imports import OpenSnapshotRequest
 from prism_contracts.rpc.repositories import (
     IndexState,
+    RegisterRequest,
     ReindexRequest,
+    RepositoryReply,
     RepositoryStatusReply,
     RepositoryStatusRequest,
+    UpdateRepositoryRequest,
 )
+from prism_ingest.adapters.ledger import Origin
 
 
 @pytest.fixture
@@ -124,3 +130,117 @@ async def test_an_uploaded_repository_is_not_fetched(place: Town) -> None:
         await place.repositories.reindex(ReindexRequest(tenant=TENANT, repo="acme/sent"))
     assert refused.value.code is ErrorCode.INVALID_ARGUMENT
     assert "prism index" in refused.value.body.next_action
+
+
+OTHER = "acme/other"
+
+
+async def registered(place: Town, **changes) -> RepositoryReply:
+    given = {"tenant": TENANT, "url": place.origin.url, "repo_name": OTHER, "index": False, **changes}
+    return await place.repositories.register(RegisterRequest(**given))
+
+
+async def updated(place: Town, **changes) -> RepositoryReply:
+    return await place.repositories.update(UpdateRepositoryRequest(tenant=TENANT, repo=NAME, **changes))
+
+
+async def test_a_registered_repository_is_imported_on_request(place: Town) -> None:
+    made = await registered(place)
+    assert (made.created, made.job, made.repository.source) == (True, None, place.origin.url)
+    await place.poller.round()
+    waiting = await status(place, OTHER)
+    assert (waiting.state, waiting.last_job) == (IndexState.REGISTERED, None)
+    job = (await place.repositories.reindex(ReindexRequest(tenant=TENANT, repo=OTHER))).job
+    assert (await place.ended(job)).counts.indexed == len(place.tree("main"))
+    assert (await status(place, OTHER)).state is IndexState.INDEXED
+
+
+async def test_a_push_imports_a_registered_repository(place: Town) -> None:
+    repo = (await registered(place)).repository
+    event = PushReceived(
+        tenant=TENANT,
+        repo=repo.repo,
+        branch="main",
+        default_branch="main",
+        delivery="1",
+        received_at=datetime.now(UTC),
+    )
+    await place.bus.publish(event)
+
+    async def is_indexed() -> bool:
+        return (await status(place, OTHER)).state is IndexState.INDEXED
+
+    await place.until(is_indexed)
+
+
+async def test_registering_again_changes_nothing(place: Town) -> None:
+    first = await registered(place, ref="main", is_active=False)
+    again = await registered(place, ref="main")
+    assert (again.created, again.repository) == (False, first.repository)
+    for other in ({"ref": "topic"}, {"ref": "main", "is_active": True}, {"url": f"{place.origin.url}/x"}):
+        with pytest.raises(PrismError) as refused:
+            await registered(place, **other)
+        assert refused.value.code is ErrorCode.REPO_EXISTS
+    assert (await status(place, OTHER)).repository == first.repository
+
+
+async def test_registering_with_an_import_begins_one(place: Town) -> None:
+    made = await registered(place, index=True, is_active=False)
+    assert (made.created, made.repository.is_active) == (True, False)
+    assert made.job is not None
+    assert (await place.ended(made.job)).state is JobState.COMPLETE
+    again = await registered(place, index=True)
+    assert not again.created
+    assert again.job is not None
+    await place.ended(again.job)
+
+
+async def test_a_repository_that_the_caller_may_not_see_is_not_registered(place: Town) -> None:
+    refusals = {
+        ErrorCode.FORBIDDEN: {"visible": frozenset({"acme/third"})},
+        ErrorCode.CLONE_REFUSED: {"url": "https://git.example.com/acme/other.git"},
+    }
+    for code, changes in refusals.items():
+        with pytest.raises(PrismError) as refused:
+            await registered(place, **changes)
+        assert refused.value.code is code
+    with pytest.raises(PrismError):
+        await status(place, OTHER)
+
+
+async def test_an_inactive_repository_is_not_polled(place: Town) -> None:
+    await updated(place, is_active=False)
+    commit = place.commit({"a.py": "a = 2\n"})
+    await place.poller.round()
+    assert (await place.repository()).head_commit != commit
+    await updated(place, is_active=True)
+    await place.poller.round()
+    await place.serves_base(commit)
+
+
+async def test_the_next_import_follows_a_changed_ref(place: Town) -> None:
+    commit = place.branch("topic", {"a.py": "a = 2\n", "new.py": "n = 1\n"})
+    assert (await updated(place, ref="topic")).repository.ref == "topic"
+    assert (await place.repository()).served.ref == "main"
+    await reindexed(place)
+    served = (await place.repository()).served
+    assert (served.ref, served.commit) == ("topic", commit)
+    assert place.base() == place.tree("topic")
+
+
+async def test_a_job_of_an_older_ref_does_not_bring_it_back(place: Town) -> None:
+    older = await place.repository()
+    await updated(place, ref="topic")
+    job = older.served.job
+    known = await place.ledger.jobs.get(job)
+    late = known.model_copy(update={"job": "late", "version": 0, "state": JobState.CLONING})
+    await place.ledger.begin(late, Origin.of(older), 300)
+    assert (await place.repository()).ref == "topic"
+
+
+async def test_an_uploaded_repository_has_no_settings(place: Town) -> None:
+    upload = OpenSnapshotRequest(tenant=TENANT, repo_name=OTHER, snapshot="1", commit="c" * 40, files=())
+    await place.snapshots.open_snapshot(upload)
+    with pytest.raises(PrismError) as refused:
+        await place.repositories.update(UpdateRepositoryRequest(tenant=TENANT, repo=OTHER, ref="main"))
+    assert refused.value.code is ErrorCode.INVALID_ARGUMENT

@@ -34,10 +34,14 @@ class RepositoryCatalog:
         self._counts = FileCounts(reader)
 
     def seen_by(self, request: CallerRequest) -> list[Repository]:
-        """Returns the repositories that a caller may see, by name."""
+        """Returns the repositories that a caller may see, by name, without those that were only registered."""
         return [known for known in self._of_tenant(request.tenant) if request.sees(known.name)]
 
     def _of_tenant(self, tenant: str) -> list[Repository]:
+        """Returns the repositories of a tenant that may have files in the store."""
+        return [known for known in self._registered(tenant) if known.has_begun]
+
+    def _registered(self, tenant: str) -> list[Repository]:
         return sorted((r for r in self._records.values() if r.tenant == tenant), key=lambda r: r.name)
 
     async def target(self, request: ScopedRequest, *, single: bool = False) -> Target:
@@ -171,7 +175,7 @@ class RepositoryCatalog:
             return None
 
     def _chosen(self, request: ScopedRequest, *, single: bool) -> Sequence[Repository]:
-        mine = self.seen_by(request)
+        mine = [known for known in self._registered(request.tenant) if request.sees(known.name)]
         if not mine:
             raise PrismError(
                 ErrorCode.REPO_NOT_FOUND,
@@ -186,6 +190,9 @@ class RepositoryCatalog:
             single = True
         if not chosen:
             raise _unknown(request.repo, [r.name for r in mine])
+        if not any(known.has_begun for known in chosen):
+            raise _not_imported(chosen)
+        chosen = [known for known in chosen if known.has_begun]
         if all(map(_has_failed, chosen)):
             raise _not_indexed(chosen)
         if single and len(chosen) > 1:
@@ -195,7 +202,8 @@ class RepositoryCatalog:
     def _layer(self, repository: Repository, ref: str) -> Layer | None:
         """Returns the layer of a ref; None for the base. Raises REF_NOT_FOUND."""
         served = repository.served
-        followed = {"", "HEAD", repository.ref, served.ref if served else ""}
+        # The followed ref may have changed since the served commit was imported.
+        followed = {"", "HEAD", served.ref if served else repository.ref}
         if not followed.isdisjoint({ref, *short_names(ref)}):
             return None
         found = self._layers.find(repository.tenant, repository.repo, ref)
@@ -267,7 +275,17 @@ class RepositoryCatalog:
 
 def _has_failed(repository: Repository) -> bool:
     """Whether imports were started, none is running, and none completed."""
-    return repository.next_version > 1 and not repository.active_job and repository.served is None
+    return repository.has_begun and not repository.active_job and repository.served is None
+
+
+def _not_imported(repositories: Sequence[Repository]) -> PrismError:
+    names = [repository.name for repository in repositories[:NAMES_SHOWN_MAX]]
+    return PrismError(
+        ErrorCode.REPO_NOT_INDEXED,
+        f"{names[0]} is registered, and not indexed yet.",
+        "Index it: `prism repos reindex NAME`, or POST /api/v1/repos/{name}/index.",
+        repositories=names,
+    )
 
 
 def _not_indexed(repositories: Sequence[Repository]) -> PrismError:

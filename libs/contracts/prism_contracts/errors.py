@@ -32,6 +32,7 @@ class ErrorCode(StrEnum):
     NOT_FOUND = "not_found"  # no such endpoint
     REPO_NOT_FOUND = "repo_not_found"
     REPO_AMBIGUOUS = "repo_ambiguous"
+    REPO_EXISTS = "repo_exists"
     REPO_NOT_INDEXED = "repo_not_indexed"
     COMMIT_NOT_INDEXED = "commit_not_indexed"
     FILE_NOT_FOUND = "file_not_found"
@@ -88,6 +89,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.TENANT_EXISTS: 409,
     ErrorCode.SOURCE_NOT_FOUND: 404,
     ErrorCode.REPO_AMBIGUOUS: 409,
+    ErrorCode.REPO_EXISTS: 409,
     ErrorCode.REPO_NOT_INDEXED: 409,
     ErrorCode.COMMIT_NOT_INDEXED: 409,
     ErrorCode.SYMBOL_AMBIGUOUS: 409,

@@ -64,6 +64,11 @@ class Indexed(Message):
     unfinished: str = ""
 
     @property
+    def has_begun(self) -> bool:
+        """Whether an import of it ever began."""
+        return self.next_version > 1 or self.served is not None
+
+    @property
     def is_quiet(self) -> bool:
         """Whether the newest job completed: no import is writing."""
         return (
@@ -96,6 +101,7 @@ class Repository(Indexed):
     name: str  # owner/name
     source: str  # UPLOAD, or the git URL without credentials
     ref: str = ""  # the ref that Prism follows; empty for the default branch
+    is_active: bool = True  # inactive: neither polled nor updated by webhooks
     created_at: datetime
 
     @property

@@ -36,6 +36,7 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "POST /grep": READ,
     "GET /repos": READ,
     "POST /repos": WRITE,
+    "PATCH /repos/{name:path}": WRITE,
     "GET /repos/{name:path}/status": READ,
     "POST /repos/{name:path}/index": WRITE,
     "PUT /repos/{name:path}/secrets": WRITE,

@@ -30,7 +30,7 @@ from prism_contracts.rpc.layers import (
     DELETE_LAYER,
     OPEN_OVERLAY,
 )
-from prism_contracts.rpc.repositories import REINDEX, REPOSITORY_STATUS
+from prism_contracts.rpc.repositories import REGISTER, REINDEX, REPOSITORY_STATUS, UPDATE_REPOSITORY
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
@@ -64,6 +64,7 @@ from prism_ingest.operations.poll import Poller
 from prism_ingest.operations.pushes import Pushes
 from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
+from prism_ingest.operations.registrations import Registrations
 from prism_ingest.operations.repository_status import RepositoryStatus
 from prism_ingest.operations.scip_imports import ScipImports
 from prism_ingest.operations.sweep import Sweeper
@@ -219,7 +220,9 @@ async def build(
         rebases=RebaseHandlers(rebaser),
         commits=CommitHandlers(CommitReader(ledger, mirrors, settings)),
         scip=ScipHandlers(scip_imports),
-        repositories=RepositoryHandlers(RepositoryStatus(ledger, registry), fetch_jobs),
+        repositories=RepositoryHandlers(
+            Registrations(ledger, fetch_jobs), RepositoryStatus(ledger, registry), fetch_jobs
+        ),
     )
 
 
@@ -245,6 +248,8 @@ def register(bus: Bus, app: IngestApp, *, workers: int) -> None:
     bus.serve(COMMIT_FILE, app.commits.file)
     bus.serve(COMMIT_FILES, app.commits.files)
     bus.serve(STORE_SCIP, app.scip.store)
+    bus.serve(REGISTER, app.repositories.register)
+    bus.serve(UPDATE_REPOSITORY, app.repositories.update)
     bus.serve(REPOSITORY_STATUS, app.repositories.status)
     bus.serve(REINDEX, app.repositories.reindex)
 

@@ -8,7 +8,7 @@ from prism_contracts.records import Job, Repository
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.rpc.imports import JobReply
-from prism_contracts.types import Count, RepoKey
+from prism_contracts.types import Count, GitUrl, RefName, RepoKey, RepoNameOrNone
 
 
 class IndexState(StrEnum):
@@ -18,6 +18,36 @@ class IndexState(StrEnum):
     INDEXING = "indexing"
     INDEXED = "indexed"
     FAILED = "failed"  # the last import failed; an older commit may be served
+
+
+class RegisterRequest(CallerRequest):
+    """Registers a repository that Prism fetches, and imports it if `index` is set.
+
+    `repo_name`: derived from the URL if empty. `ref`: the default branch if empty.
+    """
+
+    url: GitUrl
+    repo_name: RepoNameOrNone = ""
+    ref: RefName = ""
+    is_active: bool | None = None  # None: as it is, and active if it is new
+    index: bool = True
+    lane: Lane = Lane.BULK
+
+
+class UpdateRepositoryRequest(CallerRequest):
+    """Changes settings of a repository. Those that are None stay. The next import applies the others."""
+
+    repo: RepoKey
+    ref: RefName | None = None  # empty: the default branch
+    is_active: bool | None = None
+
+
+class RepositoryReply(Message):
+    """A repository, whether it was created now, and the job that imports it, if any."""
+
+    repository: Repository
+    created: bool = False
+    job: Job | None = None
 
 
 class RepositoryStatusRequest(CallerRequest):
@@ -50,6 +80,10 @@ class ReindexRequest(CallerRequest):
     lane: Lane = Lane.BULK
 
 
+REGISTER = Rpc("ingest.register", RegisterRequest, RepositoryReply, deadline_s=20, writes=True)
+UPDATE_REPOSITORY = Rpc(
+    "ingest.update_repository", UpdateRepositoryRequest, RepositoryReply, deadline_s=10, writes=True
+)
 REPOSITORY_STATUS = Rpc(
     "ingest.repository_status", RepositoryStatusRequest, RepositoryStatusReply, deadline_s=10
 )

@@ -23,6 +23,7 @@ from prism_contracts.rpc.layers import (
     OVERLAY_TTL_MIN_S,
     OpenOverlayRequest,
 )
+from prism_contracts.rpc.repositories import RegisterRequest, UpdateRepositoryRequest
 from prism_contracts.rpc.search import GrepRequest, SearchRequest
 from prism_contracts.types import (
     COUNT_MAX,
@@ -90,12 +91,37 @@ class SnapshotBody(OpenSnapshotRequest):
 
 
 class RepositoryBody(BaseModel):
-    """A git URL to index. An empty `name` is derived from the URL; an empty `ref` is the default branch."""
+    """A git URL to register. An empty `name` is derived from the URL; an empty `ref` is the default branch."""
 
     model_config = STRICT
     url: GitUrl = Field(min_length=1)
     name: RepoNameOrNone = ""
     ref: RefName = ""
+    is_active: bool | None = Field(None, description="false: neither polled nor updated by webhooks")
+    index: bool = Field(default=True, description="false: import nothing yet")
+
+    def request(self, tenant: str) -> RegisterRequest:
+        """Returns the request to ingest."""
+        given = self.model_dump(exclude={"name"})
+        return RegisterRequest(tenant=tenant, repo_name=self.name, **given)
+
+
+class RepositoryPatch(BaseModel):
+    """Settings of a repository to change. Omitted ones stay; the next import applies the others."""
+
+    model_config = STRICT
+    ref: RefName | None = Field(None, description="the ref to follow; empty for the default branch")
+    is_active: bool | None = Field(None, description="false: neither polled nor updated by webhooks")
+
+    @model_validator(mode="after")
+    def _something(self) -> "RepositoryPatch":
+        if not self.model_dump(exclude_none=True):
+            raise ValueError("give a setting to change")
+        return self
+
+    def request(self, tenant: str, repo: str) -> UpdateRepositoryRequest:
+        """Returns the request to ingest."""
+        return UpdateRepositoryRequest(tenant=tenant, repo=repo, **self.model_dump())
 
 
 class ReindexBody(BaseModel):

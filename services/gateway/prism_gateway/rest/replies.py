@@ -94,6 +94,19 @@ class Repositories(BaseModel):
     repositories: tuple[Repository, ...]
 
 
+class Registered(BaseModel):
+    """A repository, and the job that imports it, if any."""
+
+    repository: Repository
+    job: Job | None
+
+
+class Changed(BaseModel):
+    """A repository after a change."""
+
+    repository: Repository
+
+
 class FilesByStatus(BaseModel):
     """Files of the base, by their state in the index."""
 
@@ -109,6 +122,7 @@ class RepositoryReport(BaseModel):
     repo: str  # its id
     source: str
     ref: str  # the followed ref; empty for the default branch
+    is_active: bool
     state: IndexState
     served_commit: str
     served_ref: str
@@ -130,6 +144,7 @@ class RepositoryReport(BaseModel):
             repo=repository.repo,
             source=repository.source,
             ref=repository.ref,
+            is_active=repository.is_active,
             state=found.state,
             served_commit=served.commit if served else "",
             served_ref=served.ref if served else "",

@@ -19,17 +19,19 @@ from prism_contracts.rpc.files import (
     ListFilesReply,
     ListFilesRequest,
 )
-from prism_contracts.rpc.imports import CLONE, JOBS, CloneRequest, JobReply, JobsRequest
+from prism_contracts.rpc.imports import JOBS, JobReply, JobsRequest
 from prism_contracts.rpc.repositories import (
+    REGISTER,
     REINDEX,
     REPOSITORY_STATUS,
+    UPDATE_REPOSITORY,
     ReindexRequest,
     RepositoryStatusRequest,
 )
 from prism_contracts.types import CommitIdOrNone, Cursor, RefOrNone, RepoKey
 from prism_gateway.backend import Backend
 from prism_gateway.rest import replies
-from prism_gateway.rest.bodies import ReindexBody, RepositoryBody, SecretsBody
+from prism_gateway.rest.bodies import ReindexBody, RepositoryBody, RepositoryPatch, SecretsBody
 from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services, Settings
 from prism_gateway.rest.replies import reply
 
@@ -56,11 +58,30 @@ async def repos(caller: Caller, backend: Services) -> Response:
     return reply(replies.Repositories(repositories=known.repositories))
 
 
-@router.post("/repos", response_model=JobReply, status_code=202)
-async def index_repository(body: RepositoryBody, caller: Caller, backend: Services) -> Response:
-    """Clone or fetch a git URL and index a ref of it."""
-    request = CloneRequest(tenant=caller.tenant, url=body.url, repo_name=body.name, ref=body.ref)
-    return reply(await backend.ask(CLONE, request), status=202, exclude=replies.JOB)
+@router.post(
+    "/repos",
+    response_model=replies.Registered,
+    status_code=202,
+    responses={
+        200: {"description": "The repository was registered before.", "model": replies.Registered},
+        201: {"description": "The repository is registered.", "model": replies.Registered},
+    },
+)
+async def register_repository(body: RepositoryBody, caller: Caller, backend: Services) -> Response:
+    """Register a git URL, and import it unless `index` is false."""
+    found = await backend.ask(REGISTER, body.request(caller.tenant))
+    status = 202 if found.job else 201 if found.created else 200
+    registered = replies.Registered(repository=found.repository, job=found.job)
+    return reply(registered, status=status, exclude=replies.JOB if found.job else None)
+
+
+@router.patch("/repos/{name:path}", response_model=replies.Changed)
+async def update_repository(
+    name: RepoKey, body: RepositoryPatch, caller: Caller, backend: Services
+) -> Response:
+    """Change settings of a repository. The next import applies them."""
+    found = await backend.ask(UPDATE_REPOSITORY, body.request(caller.tenant, name))
+    return reply(replies.Changed(repository=found.repository))
 
 
 @router.get("/repos/{name:path}/status", response_model=replies.RepositoryReport)

@@ -172,7 +172,7 @@ class Receiver:
         reason = why_nothing(hook) or why_none(repositories)
         if reason:
             return Taken(WebhookOutcome.IGNORED, hook.event, reason)
-        queued = [found for found in repositories if found.is_fetched and await self._queue(hook, found)]
+        queued = [found for found in repositories if takes_pushes(found) and await self._queue(hook, found)]
         if not queued:
             return Taken(WebhookOutcome.DUPLICATE, hook.event, "this delivery was already accepted")
         # Only the sender's claim: the installation's secret covers repositories of all tenants.
@@ -254,10 +254,17 @@ def _why_not_followed(push: Push, default_branch: str) -> str:
     return "the branch was deleted; its index is kept" if is_default and not push.commit else ""
 
 
+def takes_pushes(repository: Repository) -> bool:
+    """Whether pushes update the repository."""
+    return repository.is_fetched and repository.is_active
+
+
 def why_none(repositories: Sequence[Repository]) -> str:
-    """Returns why none of the repositories can be fetched, or an empty string."""
-    if any(found.is_fetched for found in repositories):
+    """Returns why none of the repositories takes a push, or an empty string."""
+    if any(takes_pushes(found) for found in repositories):
         return ""
+    if any(found.is_fetched for found in repositories):
+        return "the repository is inactive"
     return "the repository was uploaded by `prism index PATH`: Prism has no URL to fetch it from"
 
 

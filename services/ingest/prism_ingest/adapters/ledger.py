@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from nats.js import JetStreamContext
 
@@ -49,6 +49,13 @@ class Origin(NamedTuple):
 
     source: str  # UPLOAD, or a git URL without credentials
     ref: str = ""  # the ref that is followed; empty: the default branch
+    # Whether a caller gave it. Else it is what the record said a moment ago, which may have changed since.
+    is_given: bool = True
+
+    @classmethod
+    def of(cls, repository: Repository) -> Self:
+        """Returns the origin that a repository has."""
+        return cls(repository.source, repository.ref, is_given=False)
 
 
 class Ledger:
@@ -124,6 +131,19 @@ class Ledger:
             "Index it first: `prism index PATH_OR_GIT_URL`.",
             repositories=known[:NAMES_SHOWN_MAX],
         )
+
+    async def register(self, fresh: Repository) -> Repository:
+        """Create the record of a repository. Returns the existing one if there is one. Raises LIMIT_EXCEEDED."""
+        quotas = self._quotas
+        async with quotas.admitted_repository(fresh.tenant, fresh.repo) if quotas else nullcontext():
+            return await self.repositories.modify(fresh.key, lambda found: found or fresh)
+
+    async def change(self, repository: Repository, changes: Mapping[str, object]) -> Repository:
+        """Change fields of a repository's record. Raises REPO_NOT_FOUND if it was removed meanwhile."""
+        changed = await self.repositories.change(
+            repository.key, lambda found: found.model_copy(update=dict(changes))
+        )
+        return changed or await self.repository(repository.tenant, repository.repo)
 
     async def job_seen_by(self, request: CallerRequest, job_id: str) -> Job | None:
         """Returns a job whose repository the caller may see, or None."""
@@ -327,7 +347,7 @@ def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str
     head = job.commit if origin.source == UPLOAD else ""
     return repository.model_copy(
         update=_begun(repository, job, retired, repository.next_version)
-        | {"source": origin.source, "ref": origin.ref}
+        | ({"source": origin.source, "ref": origin.ref} if origin.is_given else {})
         | ({"head_commit": head, "head_seen_at": now} if head else {})
     )
 

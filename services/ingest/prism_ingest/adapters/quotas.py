@@ -60,10 +60,22 @@ class Quotas:
         async with self._beginning:
             await self._repositories.catch_up()
             await self._layers.catch_up()
-            if repositories is not None:
-                self._check_repositories(job, repositories)
+            if repositories is not None and job.layer == BASE_LAYER:
+                self._check_repositories(job.tenant, job.repo, repositories)
             if imports is not None and job.lane is Lane.BULK and job.state is JobState.INDEXING:
                 await self._check_imports(job, imports)
+            yield
+
+    @asynccontextmanager
+    async def admitted_repository(self, tenant: str, repo: str) -> AsyncIterator[None]:
+        """Check that a tenant may have a repository, and hold off others until it does. Raises LIMIT_EXCEEDED."""
+        allowed = self._tenants.limit_of(tenant, Limit.REPOSITORIES)
+        if allowed is None:
+            yield
+            return
+        async with self._beginning:
+            await self._repositories.catch_up()
+            self._check_repositories(tenant, repo, allowed)
             yield
 
     async def is_next(self, job: Job) -> bool:
@@ -81,10 +93,10 @@ class Quotas:
         ahead = [one for one in others if _is_running(one) or (one.created_at, one.job) < mine]
         return len(ahead) < allowed
 
-    def _check_repositories(self, job: Job, allowed: int) -> None:
-        if job.layer != BASE_LAYER or self._repositories.get(repository_key(job.tenant, job.repo)):
+    def _check_repositories(self, tenant: str, repo: str, allowed: int) -> None:
+        if self._repositories.get(repository_key(tenant, repo)):
             return
-        if sum(one.tenant == job.tenant for one in self._repositories.values()) >= allowed:
+        if sum(one.tenant == tenant for one in self._repositories.values()) >= allowed:
             raise limit_exceeded(
                 Limit.REPOSITORIES, allowed, "Delete a repository, or ask the operator for another plan."
             )

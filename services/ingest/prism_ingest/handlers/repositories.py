@@ -2,20 +2,37 @@
 
 from prism_contracts.rpc.imports import JobReply
 from prism_contracts.rpc.repositories import (
+    RegisterRequest,
     ReindexRequest,
+    RepositoryReply,
     RepositoryStatusReply,
     RepositoryStatusRequest,
+    UpdateRepositoryRequest,
 )
 from prism_ingest.operations.fetch_jobs import FetchJobs
+from prism_ingest.operations.registrations import Registrations
 from prism_ingest.operations.repository_status import RepositoryStatus
 
 
 class RepositoryHandlers:
-    """Answers `repository_status` and `reindex`."""
+    """Answers `register`, `update_repository`, `repository_status` and `reindex`."""
 
-    def __init__(self, status: RepositoryStatus, fetch_jobs: FetchJobs) -> None:
+    def __init__(self, registrations: Registrations, status: RepositoryStatus, fetch_jobs: FetchJobs) -> None:
+        self._registrations = registrations
         self._status = status
         self._fetch_jobs = fetch_jobs
+
+    async def register(self, request: RegisterRequest) -> RepositoryReply:
+        """Register a repository, and import it if requested.
+
+        Raises FORBIDDEN, INVALID_ARGUMENT, CLONE_REFUSED, REPO_EXISTS, SNAPSHOT_CONFLICT.
+        """
+        repository, created, job = await self._registrations.register(request)
+        return RepositoryReply(repository=repository, created=created, job=job)
+
+    async def update(self, request: UpdateRepositoryRequest) -> RepositoryReply:
+        """Change settings of a repository. Raises REPO_NOT_FOUND, and INVALID_ARGUMENT for uploads."""
+        return RepositoryReply(repository=await self._registrations.update(request))
 
     async def status(self, request: RepositoryStatusRequest) -> RepositoryStatusReply:
         """Return the state of a repository. Raises REPO_NOT_FOUND."""

@@ -52,7 +52,7 @@ class Edits:
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         removed = tuple(sorted(path for path in edits.keys() - contents.keys() if path in known))
         opened = await self._planner.open(
-            job, Origin(repository.source, repository.ref), FileListing(files, removed, is_unverified=True)
+            job, Origin.of(repository), FileListing(files, removed, is_unverified=True)
         )
         if request.commit:
             await self._ledger.record_remote_head(job.tenant, job.repo, BASE_LAYER, request.commit, _now())

@@ -6,6 +6,7 @@ In: a git URL, or a layer whose remote may have moved. Out: a job and `CloneRequ
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,7 +15,7 @@ from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import CloneRequested, PushReceived
 from prism_contracts.records import Job, JobState, Layer, Repository
 from prism_contracts.rpc.imports import CloneRequest
-from prism_contracts.rpc.repositories import ReindexRequest
+from prism_contracts.rpc.repositories import RegisterRequest, ReindexRequest
 from prism_contracts.types import RepoName
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors
@@ -27,6 +28,13 @@ from prism_source.clone_url import CloneUrl
 RETRY_S = 0.1
 
 _REPO_NAME: TypeAdapter[str] = TypeAdapter(RepoName)
+
+
+class NamedUrl(NamedTuple):
+    """The name of a repository, and its URL without credentials."""
+
+    name: str
+    url: str
 
 
 class FetchJobs:
@@ -44,6 +52,24 @@ class FetchJobs:
         Idempotent: returns the running job for the same source, so a caller may retry after a timeout. The
         remote is then fetched again when that job ends. Raises PrismError: CLONE_REFUSED, SNAPSHOT_CONFLICT.
         """
+        name, url = await self.check(request)
+        job = new_job(
+            key=self._ledger.job_key,
+            tenant=request.tenant,
+            repo_name=name,
+            layer=BASE_LAYER,
+            lane=request.lane,
+            snapshot=f"{url}\0{request.ref}\0{_now().isoformat()}",
+            state=JobState.CLONING,
+            now=_now(),
+        )
+        return await self._begin_or_join(job, Origin(url, request.ref), lambda _: True)
+
+    async def check(self, request: CloneRequest | RegisterRequest) -> "NamedUrl":
+        """Returns the name of a repository and its URL. Contacts nothing but the resolver of host names.
+
+        Raises FORBIDDEN if the caller may not see the name, INVALID_ARGUMENT, and CLONE_REFUSED.
+        """
         if request.repo_name:
             check_may_import(request, request.repo_name)
         checked = await self._mirrors.check(request.url)
@@ -56,17 +82,7 @@ class FetchJobs:
                 "The URL contains credentials, which would be stored in plain text.",
                 "Store them with `prism secrets NAME`, and give the URL without them.",
             )
-        job = new_job(
-            key=self._ledger.job_key,
-            tenant=request.tenant,
-            repo_name=name,
-            layer=BASE_LAYER,
-            lane=request.lane,
-            snapshot=f"{checked.url}\0{request.ref}\0{_now().isoformat()}",
-            state=JobState.CLONING,
-            now=_now(),
-        )
-        return await self._begin_or_join(job, Origin(checked.url, request.ref), lambda _: True)
+        return NamedUrl(name, checked.url)
 
     async def reindex(self, request: ReindexRequest) -> Job:
         """Begin a job that imports a repository again.
@@ -91,8 +107,7 @@ class FetchJobs:
             state=JobState.CLONING,
             now=_now(),
         ).model_copy(update={"incremental": not (request.full or request.force), "force": request.force})
-        origin = Origin(repository.source, repository.ref)
-        return await self._begin_or_join(job, origin, lambda active: _covers(active, job))
+        return await self._begin_or_join(job, Origin.of(repository), lambda active: _covers(active, job))
 
     async def restore(self, repository: Repository) -> None:
         """Begin a job that reads every file of the base again, because the store lost some.
@@ -110,7 +125,7 @@ class FetchJobs:
             now=_now(),
         )
         try:
-            await self._begin(job, Origin(repository.source, repository.ref))
+            await self._begin(job, Origin.of(repository))
         except PrismError as error:
             if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
                 raise
@@ -143,7 +158,7 @@ class FetchJobs:
 
     async def publish_again(self, job: Job, repository: Repository) -> None:
         """Publish the command of a job again: the process that began the job may have died before it did."""
-        await self._publish(job, Origin(repository.source, repository.ref))
+        await self._publish(job, Origin.of(repository))
 
     def _update_job(self, repository: Repository, layer: str, ref: str, event: PushReceived) -> Job:
         """Returns the job that fetches a layer; the same event gives the same job."""
@@ -161,7 +176,7 @@ class FetchJobs:
     async def _begin_or_postpone(self, job: Job, repository: Repository) -> Job | None:
         while True:
             try:
-                return await self._begin(job, Origin(repository.source, repository.ref))
+                return await self._begin(job, Origin.of(repository))
             except PrismError as error:
                 if error.code is not ErrorCode.SNAPSHOT_CONFLICT:
                     raise

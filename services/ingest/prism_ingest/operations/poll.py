@@ -85,7 +85,7 @@ class Poller:
         """
         if not await self._lease.hold():
             return
-        repositories = [found for found in await self._ledger.repositories.all() if found.is_fetched]
+        repositories = [found for found in await self._ledger.repositories.all() if is_polled(found)]
         random.shuffle(repositories)
         for repository in repositories:
             if repository.key not in self._polls and self._backoff.is_due(repository.key):
@@ -170,6 +170,11 @@ class Poller:
             self._backoff.failed(indexed.key)  # the import that was begun for it has failed
         self._heads[indexed.key] = head
         await self._bus.publish(event)
+
+
+def is_polled(repository: Repository) -> bool:
+    """Whether its git server is asked for news: not before its first import, and not while it is inactive."""
+    return repository.is_fetched and repository.is_active and repository.has_begun
 
 
 def _push(indexed: Repository | Layer, head: str) -> PushReceived:
