@@ -362,7 +362,7 @@ async def town(
     plans = PlanSettings(plans={"tested": dict(plan or {})}, plan_default="tested")
     app = await build(bus, config, Vault(VaultSettings()), CollectorRegistry(), plan_settings=plans)
     imports = EndedImports()
-    register(bus, app if rebases_layers else replace(app, rebases=imports), workers=1)
+    register(bus, app if rebases_layers else replace(app, rebases=imports))
     await bus.start()
     origin = Origin(folder / "origin" / "app")
     made = Town(

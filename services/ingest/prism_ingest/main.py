@@ -11,6 +11,7 @@ from prism_catalog.histories import HistoryStore
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
+from prism_contracts.base import Lane
 from prism_contracts.records import CancelledJob, Layer
 from prism_contracts.rpc.imports import (
     ADMIT_UPLOAD,
@@ -31,6 +32,7 @@ from prism_contracts.rpc.layers import (
     OPEN_OVERLAY,
 )
 from prism_contracts.rpc.repositories import REGISTER, REINDEX, REPOSITORY_STATUS, UPDATE_REPOSITORY
+from prism_ingest.adapters.file_window import FileWindow
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
@@ -68,7 +70,7 @@ from prism_ingest.operations.registrations import Registrations
 from prism_ingest.operations.repository_status import RepositoryStatus
 from prism_ingest.operations.scip_imports import ScipImports
 from prism_ingest.operations.sweep import Sweeper
-from prism_ingest.operations.uploads import Uploads
+from prism_ingest.operations.uploads import PACK_WORKERS, Uploads
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.objects import reclaim_regularly
@@ -135,6 +137,7 @@ async def build(
     variants = await Variants.open(bus, replicas)
     scip_store = await ScipStore.open(bus, replicas)
     tracker = JobTracker(bus, ledger, plans, variants.lists, PushMetrics(metrics))
+    windows = {lane: FileWindow(ledger.jobs.get) for lane in Lane}
     cancelled_jobs = await CancelledJobs.open(bus)
     cancellations = Records(await open_bucket(bus.js, names.KV_CANCELLED_JOBS), CancelledJob)
     cancelling = Cancelling(ledger, cancellations, tracker)
@@ -160,6 +163,7 @@ async def build(
         layers=registry,
         tracker=tracker,
         cancelled=cancelled_jobs,
+        windows=windows,
         settings=settings,
     )
     rebaser = Rebaser(
@@ -194,7 +198,14 @@ async def build(
         pause_s=settings.sweep_pause_s,
     )
     uploads = Uploads(
-        bus, ledger, plans, planner=planner, layers=registry, cancelled=cancelled_jobs, settings=settings
+        bus,
+        ledger,
+        plans,
+        planner=planner,
+        layers=registry,
+        cancelled=cancelled_jobs,
+        windows=windows,
+        settings=settings,
     )
     scip_imports = ScipImports(bus, ledger, scip_store, ScipMetrics(metrics), settings)
     return IngestApp(
@@ -226,9 +237,9 @@ async def build(
     )
 
 
-def register(bus: Bus, app: IngestApp, *, workers: int) -> None:
-    """Subscribe the handlers. `workers` is the number of packs in progress at once, per lane."""
-    bus.consume(topics.FILES_UPLOADED, app.snapshots.on_uploaded, workers=workers)
+def register(bus: Bus, app: IngestApp) -> None:
+    """Subscribe the handlers."""
+    bus.consume(topics.FILES_UPLOADED, app.snapshots.on_uploaded, workers=PACK_WORKERS)
     bus.consume(topics.PUSH_RECEIVED, app.clones.on_push, workers=PUSHES_AT_ONCE)
     bus.consume(topics.CLONE_REQUESTED, app.clones.on_clone_requested, workers=CLONE_WORKERS)
     bus.consume(topics.FILES_SETTLED, app.jobs.on_settled, workers=SETTLED_WORKERS)
@@ -267,7 +278,7 @@ async def serve() -> None:
         await bus.connect()
         app = await build(bus, settings, vault, plan_settings=plan_settings)
         open_until_stop.callback(app.mirrors.close)
-        register(bus, app, workers=settings.ingest_workers)
+        register(bus, app)
         await app.recovery.start()
         await bus.start()
         open_until_stop.push_async_callback(cancelled, *_begin_rounds(bus, app, settings))

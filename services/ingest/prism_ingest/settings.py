@@ -94,7 +94,9 @@ class IngestSettings(ServiceSettings):
     scip_dir: str = Field(
         "", description="Folder for SCIP indexes while they are read; empty: a temporary one."
     )
-    ingest_workers: int = Field(4, ge=1, le=64, description="Packs in progress at once, per lane.")
+    ingest_workers: int = Field(
+        4, ge=1, le=64, description="Packs of one tenant in progress at once, per lane."
+    )
     job_idle_s: int = Field(
         300, ge=1, description="Seconds without progress after which a job gives way to the next."
     )

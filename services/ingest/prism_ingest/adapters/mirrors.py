@@ -158,11 +158,13 @@ class Mirrors:
             yield mirrored
         await self._trim(folder)
 
-    async def forget(self, mirrored: Mirror) -> None:
-        """Delete a mirror whose contents cannot be read. Call this inside `fetched`."""
-        log.warning("deleting the mirror of %s", mirrored.source.url)
-        async with self._use(mirrored.git_dir).alone():
-            await asyncio.to_thread(_remove, mirrored.git_dir)
+    async def forget(self, remote: MirrorSource) -> None:
+        """Delete a mirror whose contents cannot be read, once no one uses it."""
+        log.warning("deleting the mirror of %s", remote.url)
+        folder = self._folder(remote)
+        use = self._use(folder)
+        async with use.adding, use.alone():
+            await asyncio.to_thread(_remove, folder)
 
     def close(self) -> None:
         """Remove a temporary folder."""

@@ -23,8 +23,11 @@ class SnapshotHandlers:
         return OpenSnapshotReply(job=without_bits(opened.job), needed=tuple(opened.needed))
 
     async def admit_upload(self, request: AdmitUploadRequest) -> AdmitUploadReply:
-        """Return whether a job accepts contents. Raises JOB_NOT_FOUND if the tenant has no such job."""
-        job = await self._uploads.job(request)
+        """Return whether a job accepts contents, once its tenant may send more.
+
+        Raises JOB_NOT_FOUND if the tenant has no such job, RATE_LIMITED if too many packs wait.
+        """
+        job = await self._uploads.admit(request)
         return AdmitUploadReply(is_open=not is_final(job), bytes_max=job.counts.bytes)
 
     async def on_uploaded(self, event: FilesUploaded) -> None:

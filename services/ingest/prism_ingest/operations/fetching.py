@@ -6,6 +6,7 @@ In: `CloneRequested`. Out: one event per file that the plan needs, or a failed j
 import asyncio
 import uuid
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -15,17 +16,17 @@ from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import CloneRequested
 from prism_contracts.records import Job, JobState, layer_key, repository_key
+from prism_ingest.adapters.file_window import FileWindow
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.adapters.quotas import Quotas
-from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.core import is_final, is_planned, known_commit
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import Base, exact_commit
 from prism_ingest.operations.file_events import DAMAGE, snapshot_events
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.layer_registry import LayerRegistry
-from prism_ingest.operations.planning import FileListing, Planner
+from prism_ingest.operations.planning import FileListing, Opened, Planner
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -36,8 +37,6 @@ from prism_source.snapshot import Snapshot
 # Commands of one tenant in one lane that are running or waiting in this process.
 COMMANDS_OF_TENANT_MAX = 16
 PUT_BACK_S = 1.0
-# Jobs per lane that publish files at the same time.
-PUBLISHERS = SlotLimits(total=8, of_tenant=4, of_server=1)
 
 
 class Fetched(NamedTuple):
@@ -64,6 +63,7 @@ class Fetcher:
         layers: LayerRegistry,
         tracker: JobTracker,
         cancelled: CancelledJobs,
+        windows: Mapping[Lane, FileWindow],
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -79,7 +79,7 @@ class Fetcher:
         self._running: Counter[tuple[str, Lane]] = (
             Counter()
         )  # commands running or waiting, by tenant and lane
-        self._publishers = {lane: Slots(PUBLISHERS) for lane in Lane}
+        self._windows = windows
 
     async def run(self, command: CloneRequested) -> None:
         """Fetch and import.
@@ -122,15 +122,36 @@ class Fetcher:
             return
         self._bus.room.check()  # the command waits
         since = await self._known_base(job, command)
+        try:
+            remote = await self._remote(job, command)
+        except PrismError as error:
+            await self._tracker.fail(job.job, error.body)
+            return
+        try:
+            await self._index(job, command, remote, since)
+        except PrismError as error:
+            if error.code in DAMAGE:
+                await self._mirrors.forget(remote)  # the command is delivered again
+            raise
+
+    async def _index(self, job: Job, command: CloneRequested, remote: MirrorSource, since: Base) -> None:
         async with AsyncExitStack() as open_until_done:
-            try:
-                remote = await self._remote(job, command)
-                fetched = await self._fetch(remote, command.lane, since, open_until_done)
-            except PrismError as error:
-                await self._tracker.fail(job.job, error.body)
-                await self._forget_if_gone(job, error.code)
-                return
-            await self._index(job, Origin(command.url, command.ref), fetched)
+            async with AsyncExitStack() as open_until_planned:
+                try:
+                    mirrored = await open_until_planned.enter_async_context(
+                        self._mirrors.fetched(remote, command.lane)
+                    )
+                    fetched = await asyncio.to_thread(self._list, mirrored, since)
+                    open_until_done.callback(fetched.snapshot.close)
+                    check_import(fetched.snapshot.files, self._import_limits)
+                except PrismError as error:
+                    await self._tracker.fail(job.job, error.body)
+                    await self._forget_if_gone(job, error.code)
+                    return
+                opened = await self._plan(job, Origin(command.url, command.ref), fetched)
+                # Publishing takes as long as the import, and other refs may be fetched meanwhile.
+                await open_until_done.enter_async_context(self._mirrors.held(remote))
+            await self._publish(opened, fetched.snapshot)
 
     async def _remote(self, job: Job, command: CloneRequested) -> MirrorSource:
         """Returns what to fetch: after a restart the same commit again, because the branch may have moved."""
@@ -170,15 +191,6 @@ class Fetcher:
             return Base(served.version, known_commit(served, job, basis), served.files)
         return Base(repository.served.version, exact_commit(repository, basis))
 
-    async def _fetch(
-        self, remote: MirrorSource, lane: Lane, since: Base, open_until_done: AsyncExitStack
-    ) -> Fetched:
-        mirrored = await open_until_done.enter_async_context(self._mirrors.fetched(remote, lane))
-        fetched = await asyncio.to_thread(self._list, mirrored, since)
-        open_until_done.callback(fetched.snapshot.close)
-        check_import(fetched.snapshot.files, self._import_limits)
-        return fetched
-
     def _list(self, mirrored: Mirror, since: Base) -> Fetched:
         changes = (
             snapshot_changes(mirrored.git_dir, since.commit, mirrored.commit, self._limits)
@@ -191,7 +203,7 @@ class Fetcher:
         whole = snapshot_git(mirrored.git_dir, mirrored.commit, self._limits)
         return Fetched(mirrored, whole, None, None, len(whole.files))
 
-    async def _index(self, job: Job, origin: Origin, fetched: Fetched) -> None:
+    async def _plan(self, job: Job, origin: Origin, fetched: Fetched) -> Opened:
         mirrored, snapshot, removed, base, files = fetched
         is_base = job.layer == BASE_LAYER
         await self._ledger.record_remote_head(job.tenant, job.repo, job.layer, mirrored.commit, _now())
@@ -204,18 +216,14 @@ class Fetcher:
             }
         )
         history = snapshot.history if is_base else None
-        opened = await self._planner.open(
+        return await self._planner.open(
             named, origin, FileListing(snapshot.files, removed, history=history, base=base, total=files)
         )
-        try:
-            # Jobs take turns to publish, so that a large one does not block the others.
-            async with self._publishers[opened.job.lane].held(job.tenant, job.repo):
-                events = snapshot_events(opened, snapshot, self._limits)
-                await publish_file_events(self._bus, events, self._cancelled)
-        except PrismError as error:
-            if error.code in DAMAGE:
-                await self._mirrors.forget(mirrored)  # the command is delivered again
-            raise
+
+    async def _publish(self, opened: Opened, snapshot: Snapshot) -> None:
+        events = snapshot_events(opened, snapshot, self._limits)
+        window = self._windows[opened.job.lane]
+        await publish_file_events(self._bus, events, self._cancelled, window=window)
 
 
 def _now() -> datetime:

@@ -5,24 +5,32 @@ from collections.abc import Container, Iterable
 from itertools import takewhile
 
 from prism_contracts.events import FileEvent
+from prism_ingest.adapters.file_window import FileWindow
 from prism_runtime.bus import Bus
 
 IN_FLIGHT_MAX = 64
 
 
 async def publish_file_events(
-    bus: Bus, events: Iterable[FileEvent], cancelled: Container[str] = frozenset()
+    bus: Bus,
+    events: Iterable[FileEvent],
+    cancelled: Container[str] = frozenset(),
+    *,
+    window: FileWindow | None = None,
 ) -> None:
     """Publish each event on its lane. Returns when all are stored. Reads the iterable as it publishes.
 
-    Stops at the first event of a job in `cancelled`, which may grow meanwhile.
+    Stops at the first event of a job in `cancelled`, which may grow meanwhile. With a window, each event
+    waits for its tenant's turn.
     """
-    window: set[asyncio.Task[None]] = set()
+    unconfirmed: set[asyncio.Task[None]] = set()
     for event in takewhile(lambda one: one.job not in cancelled, events):
-        if len(window) >= IN_FLIGHT_MAX:
-            done, window = await asyncio.wait(window, return_when=asyncio.FIRST_COMPLETED)
+        if window is not None:
+            await window.enter(event)
+        if len(unconfirmed) >= IN_FLIGHT_MAX:
+            done, unconfirmed = await asyncio.wait(unconfirmed, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-        window.add(asyncio.create_task(bus.publish(event)))
-    for task in window:
+        unconfirmed.add(asyncio.create_task(bus.publish(event)))
+    for task in unconfirmed:
         await task

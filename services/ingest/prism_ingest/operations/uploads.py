@@ -4,10 +4,11 @@ In: file lists and packs. Out: a plan, and one event per file.
 """
 
 import logging
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from prism_catalog.cancelled_jobs import CancelledJobs
-from prism_contracts.base import BASE_LAYER
+from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FileEvent, FilesUploaded
 from prism_contracts.records import UPLOAD, Job, JobState, LayerKind
@@ -16,8 +17,11 @@ from prism_contracts.rpc.imports import (
     OpenSnapshotRequest,
     SnapshotFile,
 )
+from prism_ingest.adapters.file_window import FileWindow
 from prism_ingest.adapters.ledger import Ledger, Origin
+from prism_ingest.adapters.pack_places import PackPlaces
 from prism_ingest.adapters.plans import PlanStore
+from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.core import is_final, new_job
 from prism_ingest.core.callers import check_may_import
 from prism_ingest.core.contents import file_event
@@ -32,6 +36,9 @@ from prism_runtime.bus import Bus
 from prism_source.gittree import is_ref_name, ref_not_found
 from prism_source.pack import decode_pack
 from prism_source.paths import path_problem
+
+# Packs in this process per lane, most of which wait for their tenant's turn.
+PACK_WORKERS = 64
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +55,7 @@ class Uploads:
         planner: Planner,
         layers: LayerRegistry,
         cancelled: CancelledJobs,
+        windows: Mapping[Lane, FileWindow],
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -58,6 +66,10 @@ class Uploads:
         self._cancelled = cancelled
         self._limits = settings.limits
         self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
+        self._windows = windows
+        self._places = PackPlaces()
+        of_tenant = settings.ingest_workers
+        self._unpacking = Slots(SlotLimits(total=PACK_WORKERS, of_tenant=of_tenant, of_server=of_tenant))
 
     async def open(self, request: OpenSnapshotRequest) -> Opened:
         """Begin or continue the job of a snapshot."""
@@ -108,15 +120,24 @@ class Uploads:
             )
         return id_
 
-    async def job(self, request: AdmitUploadRequest) -> Job:
-        """Returns a job that the caller may see. Raises JOB_NOT_FOUND."""
+    async def admit(self, request: AdmitUploadRequest) -> Job:
+        """Returns a job that the caller may see, once its tenant may send another pack.
+
+        Raises JOB_NOT_FOUND, and RATE_LIMITED if too many packs wait.
+        """
         job = await self._ledger.job_seen_by(request, request.job)
         if job is None:
             raise job_not_found(request.job)
+        if not is_final(job):
+            await self._places.admit(job.tenant)
         return job
 
     async def receive(self, event: FilesUploaded) -> None:
-        """Publish events for the contents in a pack."""
+        """Publish events for the contents in a pack. Tenants do not wait for each other's packs."""
+        async with self._places.held(event.tenant), self._unpacking.held(event.tenant, ""):
+            await self._unpack(event)
+
+    async def _unpack(self, event: FilesUploaded) -> None:
         job = await self._ledger.jobs.get(event.job)
         if job is None or job.tenant != event.tenant:
             # The gateway refuses these. With a dead letter for each, a tenant could fill that stream.
@@ -134,6 +155,7 @@ class Uploads:
             self._bus,
             (self._uploaded_event(job, ordinal, files[ordinal], data) for ordinal, data in contents),
             self._cancelled,
+            window=self._windows[job.lane],
         )
 
     def _uploaded_event(self, job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileEvent:
