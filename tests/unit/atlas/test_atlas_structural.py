@@ -1,49 +1,147 @@
-"""Implicit interfaces: matched by methods, over all files of a package."""
+"""Implicit interfaces: method sets, over all files of a package and through embedded types."""
 
 import pytest
-from graph_sketch import EXTENDS, Sketch, node, spelled
+from atlas_files import graph_of
+from graph_sketch import node, spelled
 
-from prism_atlas.core.builder import FileRow, GraphBuilder
-from prism_atlas.core.structural import implemented, implementing
-from prism_chunker.core import chunk_file
+from prism_atlas.core.go_methods import fits, method_contract
+from prism_atlas.core.structural import embedded_outside, implemented, implementing
 
 FILES = {
-    "depot/store.go": "package depot\ntype Store interface {\n\tLoad() int\n\tShip()\n}\ntype Empty interface{}\n",
-    "depot/dock.go": "package depot\ntype Dock struct{}\nfunc (d *Dock) Load() int { return 1 }\n",
+    "depot/store.go": """package depot
+import "io"
+type Key string
+type Store interface {
+	Load(ctx context.Context, key Key) (int, error)
+	Ship()
+}
+type Empty interface{}
+type Shipper interface { Ship() }
+type Whole interface {
+	Shipper
+	io.Closer
+}
+type Far interface {
+	Shipper
+	far.Thing
+}
+""",
+    "depot/dock.go": """package depot
+type Dock struct{}
+func (d *Dock) Load(c context.Context, k Key) (n int, err error) { return 1, nil }
+""",
     "depot/dock_ship.go": "package depot\nfunc (d *Dock) Ship() {}\n",
-    "depot/van.go": "package depot\ntype Van struct{}\nfunc (v Van) Ship() {}\n",
-    "other/dock.go": "package other\ntype Dock struct{}\nfunc (d *Dock) Load() int { return 1 }\n",
+    "depot/van.go": "package depot\ntype Van struct{}\nfunc (v Van) Ship() {}\nfunc (v Van) Load() int { return 1 }\n",
+    "other/dock.go": """package other
+import "acme.example/depot/depot"
+type Dock struct{}
+func (d *Dock) Load(context.Context, depot.Key) (int, error) { return 1, nil }
+func (d *Dock) Ship() {}
+type Key int
+type Wrong struct{}
+func (w Wrong) Load(context.Context, Key) (int, error) { return 1, nil }
+func (w Wrong) Ship() {}
+type Hub struct {
+	*depot.Dock
+}
+type Shadow struct {
+	*depot.Dock
+}
+func (s Shadow) Ship(n int) {}
+type Held struct {
+	depot.Store
+}
+type Body struct {
+	io.ReadCloser
+	depot.Van
+}
+""",
 }
 
 
 @pytest.fixture(scope="module")
 def graph():
-    builder = GraphBuilder()
-    for path, text in FILES.items():
-        builder.add(FileRow(9, path, path, language="go"), chunk_file(path, text).symbols)
-    return builder.build()
+    return graph_of(FILES)
+
+
+def names(graph, found):
+    return [spelled(graph, one) for one in found]
 
 
 def test_type_with_all_methods_implements_an_interface(graph):
     found = implementing(graph, node(graph, "depot/store.go:Store"))
-    assert [spelled(graph, one) for one in found] == ["depot/dock.go:Dock"]
+    every = ["depot/dock.go:Dock", "other/dock.go:Dock", "other/dock.go:Hub", "other/dock.go:Held"]
+    assert names(graph, found) == every
 
 
 def test_empty_interface_has_no_implementations(graph):
     assert implementing(graph, node(graph, "depot/store.go:Empty")).size == 0
 
 
+def test_interface_needs_the_methods_that_it_embeds(graph):
+    assert names(graph, implementing(graph, node(graph, "depot/store.go:Whole"))) == ["other/dock.go:Body"]
+
+
+def test_embedded_types_outside_of_the_index_are_named(graph):
+    assert embedded_outside(graph, node(graph, "depot/store.go:Far")) == ("far.Thing",)
+    assert embedded_outside(graph, node(graph, "depot/store.go:Whole")) == ()
+
+
 def test_type_implements_interfaces_whose_methods_it_has(graph):
-    found = implemented(graph, node(graph, "depot/dock.go:Dock"))
-    assert [spelled(graph, one) for one in found] == ["depot/store.go:Store"]
-    assert implemented(graph, node(graph, "depot/van.go:Van")).size == 0
-    assert implemented(graph, node(graph, "other/dock.go:Dock")).size == 0
+    assert names(graph, implemented(graph, node(graph, "depot/dock.go:Dock"))) == [
+        "depot/store.go:Store",
+        "depot/store.go:Shipper",
+        "depot/store.go:Far",
+    ]
+    assert names(graph, implemented(graph, node(graph, "depot/van.go:Van"))) == [
+        "depot/store.go:Shipper",
+        "depot/store.go:Far",
+    ]
+    assert implemented(graph, node(graph, "other/dock.go:Shadow")).size == 0
 
 
-def test_type_that_embeds_the_methods_implements_an_interface():
-    sketch = Sketch().file(
-        "depot/a.go", "Store", "Store.load", "Dock", "Dock.load", "Hub", "Van", language="go"
+@pytest.mark.parametrize(
+    ("signature", "contract"),
+    [
+        (
+            "func (d *Dock) Load(ctx context.Context, a, b int) (n int, err error)",
+            "context.Context;int;int|int;error",
+        ),
+        ("Load(int, ...string) error", "int;...string|error"),
+        ("Ship()", "|"),
+        ("Each(f func(k Key, v []byte) bool) interface{}", "func(~Key,[]uint8)bool|any"),
+        ("Do(map[string]chan int, x.Key) <-chan struct{}", "map[string]chan int;x.Key|<-chan struct{}"),
+        ("Load(a int, b …", ""),
+    ],
+)
+def test_contract_has_the_types_without_the_names(signature, contract):
+    assert method_contract(signature) == contract
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same_package", "fit"),
+    [
+        ("~Key|", "~Key|", True, True),
+        ("~Key|", "~Key|", False, False),
+        ("~Key|", "depot.Key|", False, True),
+        ("a.Key|", "b.Key|", False, False),
+        ("*~Key|", "~Key|", True, False),
+        ("[]$T|", "[]*a.Key|", False, True),
+        ("[]$T|", "int|", False, False),
+        ("int|", "int;int|", False, False),
+        ("", "int|", False, True),
+    ],
+)
+def test_methods_fit_by_parameters_and_results(one, other, same_package, fit):
+    assert fits(one, other, same_package=same_package) is fit
+    assert fits(other, one, same_package=same_package) is fit
+
+
+def test_receivers_with_type_parameters_fit():
+    graph = graph_of(
+        {
+            "a.go": "package a\ntype Adder[T any] interface {\n\tAdd(v T) bool\n}\ntype Set[K comparable] struct{}\n"
+            "func (s *Set[K]) Add(k K) bool { return true }\ntype Bag struct{}\nfunc (b Bag) Add(n int) bool { return true }\n"
+        }
     )
-    graph = sketch.edge("depot/a.go:Hub", "depot/a.go:Dock", EXTENDS).graph()
-    found = implementing(graph, node(graph, "depot/a.go:Store"))
-    assert [spelled(graph, one).partition(":")[2] for one in found] == ["Store", "Dock", "Hub"]
+    assert names(graph, implementing(graph, node(graph, "a.go:Adder"))) == ["a.go:Set", "a.go:Bag"]

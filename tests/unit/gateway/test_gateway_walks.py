@@ -482,11 +482,24 @@ def test_what_is_left_out_in_tests_is_counted() -> None:
     )
 
 
-def test_structural_types_are_not_complete() -> None:
-    update = {"note": "By names:", "structural": (TOP,), "total_structural": 9}
+def test_types_that_fit_by_their_methods_are_counted() -> None:
+    update = {"note": "By methods:", "structural": (TOP,), "total_structural": 1, "in_text": reconciliation()}
     text = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text
-    assert "By names:\n? main.py:1 (top level)" in text
-    assert "\nNot complete: 9 types fit by method names only." in text
+    assert "By methods:\n  main.py:1 (top level)" in text
+    assert "\nComplete: no declared supertype, 1 subtype, 1 type by methods;" in text
+
+
+def test_what_is_not_known_about_methods_is_not_complete() -> None:
+    update = {
+        "note": "By methods:",
+        "structural": (TOP,),
+        "total_structural": 9,
+        "embedded_outside": ("x.Base",),
+    }
+    text = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text
+    assert (
+        "\nNot complete: 8 types with all methods not listed; methods of x.Base are not in the index" in text
+    )
 
 
 @pytest.mark.parametrize(

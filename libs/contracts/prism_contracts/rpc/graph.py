@@ -174,10 +174,11 @@ class TypeHierarchyReply(Message):
     total_supertypes: int
     total_subtypes: int
     tests_left_out: int = 0  # direct subtypes in tests, with `source_only`
-    # What the graph cannot know about such a type, and types that have all its members anyway.
+    # In a language where types implement implicitly: a sentence that says so, and the types that fit.
     note: str = ""
     structural: tuple[GraphNode, ...] = ()
     total_structural: int = 0
+    embedded_outside: tuple[str, ...] = ()  # types whose methods it has too, but which no file defines
     in_text: Reconciliation | None = None
     source_lines: tuple[SourceLine, ...] = ()
     receipt: GraphReceipt

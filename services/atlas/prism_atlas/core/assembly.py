@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from prism_atlas.core.builder import EdgeRow, ExternalRow, FileRow, GraphBuilder
 from prism_atlas.core.entries import entries_of
+from prism_atlas.core.go_methods import contracts_of
 from prism_atlas.core.graph import Graph
 from prism_atlas.core.invalidation import ChangedNames, Dependents, changed_names, derived_names, names_used
 from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
@@ -73,6 +74,7 @@ class Assembly:
             FileRow(file.lines, facts.path, facts.id, file.generation, facts.language, facts.flags),
             facts.symbols,
             entries_of(facts),
+            contracts_of(facts),
         )
 
     def remove(self, file: str) -> None:

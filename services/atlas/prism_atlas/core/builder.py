@@ -1,6 +1,7 @@
 """Builds graphs from files and edges that arrive file by file. The order does not change the graph."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -44,8 +45,8 @@ _STATUS_CODES = {status: code for code, status in enumerate(EDGE_STATUSES)}
 _ENTRY_CODES = {kind: code for code, kind in enumerate(ENTRY_KINDS)}
 _STRATEGY_CODES = {strategy: code for code, strategy in enumerate(STRATEGIES)}
 
-SYMBOL_TEXTS = 2  # the first columns of a symbol's row are strings
-SYMBOL_COLUMNS = 10
+SYMBOL_TEXTS = 3  # the first columns of a symbol's row are strings
+SYMBOL_COLUMNS = 11
 EDGE_COLUMNS = 7
 EXTERNAL_COLUMNS = 2
 ENTRY_COLUMNS = 3
@@ -106,11 +107,16 @@ class GraphBuilder:
         self._references: dict[str, FileReferences] = {}
 
     def add(
-        self, file: FileRow, symbols: Sequence[Symbol | SymbolFact], entries: Iterable[EntryRow] = ()
+        self,
+        file: FileRow,
+        symbols: Sequence[Symbol | SymbolFact],
+        entries: Iterable[EntryRow] = (),
+        contracts: Sequence[str] = (),
     ) -> None:
-        """Add or replace a file with its symbols and entry points."""
+        """Add or replace a file with its symbols and entry points; `contracts` are those of all its symbols, if any."""
         texts = [self._string(text) for text in file[1:]]
-        rows = rows_of((self._symbol(symbol, file.language) for symbol in symbols), SYMBOL_COLUMNS)
+        every = zip(symbols, contracts or repeat(""), strict=False)
+        rows = rows_of((self._symbol(*one, file.language) for one in every), SYMBOL_COLUMNS)
         before = self._symbols.get(file.id)
         if before is not None and file.id in self._serials:
             self._remap_targets(self._serials[file.id], _symbol_moves(before, rows))
@@ -193,10 +199,11 @@ class GraphBuilder:
     def _serial(self, file: str) -> int:
         return self._serials.setdefault(file, len(self._serials))
 
-    def _symbol(self, symbol: Symbol | SymbolFact, language: str) -> tuple[int, ...]:
+    def _symbol(self, symbol: Symbol | SymbolFact, contract: str, language: str) -> tuple[int, ...]:
         return (
             self._string(symbol.name),
             self._string(symbol.qualified_name),
+            self._string(contract),
             _KIND_CODES[symbol.kind],
             symbol.start_line,
             symbol.end_line,
@@ -256,7 +263,7 @@ def _symbol_moves(before: Rows, after: Rows) -> Numbers:
 def _occurrences(rows: Rows) -> Iterator[tuple[int, int, int]]:
     """Yields the qualified name and kind of each symbol, and how many equal ones come before it."""
     seen: dict[tuple[int, int], int] = {}
-    for qualified_name, kind in rows[:, 1:3].tolist():
+    for qualified_name, kind in rows[:, [1, 3]].tolist():
         count = seen.get((qualified_name, kind), 0)
         seen[qualified_name, kind] = count + 1
         yield qualified_name, kind, count
@@ -286,14 +293,15 @@ def _symbol_table(rows: Rows, numbers: Numbers, first_symbol: Numbers) -> Symbol
         file=file,
         name=name,
         qualified_name=qualified_name,
-        kind=rows[:, 2].astype(np.uint8),
-        start_line=rows[:, 3].copy(),
-        end_line=rows[:, 4].copy(),
-        name_line=rows[:, 5].copy(),
-        exported=rows[:, 6].astype(np.bool_),
-        bodiless=rows[:, 8].astype(np.bool_),
-        shared=rows[:, 9].astype(np.bool_),
-        parent=np.where(rows[:, 7] < 0, NONE, first_symbol[file] + rows[:, 7]).astype(np.int32),
+        contract=numbers[rows[:, 2]],
+        kind=rows[:, 3].astype(np.uint8),
+        start_line=rows[:, 4].copy(),
+        end_line=rows[:, 5].copy(),
+        name_line=rows[:, 6].copy(),
+        exported=rows[:, 7].astype(np.bool_),
+        bodiless=rows[:, 9].astype(np.bool_),
+        shared=rows[:, 10].astype(np.bool_),
+        parent=np.where(rows[:, 8] < 0, NONE, first_symbol[file] + rows[:, 8]).astype(np.int32),
         by_name=order_by(name).astype(np.int32),
         by_qualified_name=order_by(qualified_name).astype(np.int32),
     )

@@ -90,6 +90,7 @@ class SymbolTable:
     file: Numbers
     name: Numbers  # string
     qualified_name: Numbers  # string
+    contract: Numbers  # string: what implicit interfaces compare, as in `go_methods`
     kind: Codes  # of SYMBOL_KINDS
     start_line: Numbers
     end_line: Numbers

@@ -21,8 +21,8 @@ STRUCTURAL_SHOWN_MAX = 50
 
 INTERFACE = SYMBOL_KINDS.index(SymbolKind.INTERFACE)
 STRUCTURAL_NOTE = (
-    "In this language, types implement interfaces implicitly. These have the method names; their signatures are"
-    " not compared:"
+    "In this language, types implement interfaces implicitly. These have all methods, own or embedded, with equal"
+    " parameters and results:"
 )
 
 
@@ -40,6 +40,7 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
         )
         for grown in (hierarchy.supertypes, hierarchy.subtypes)
     )
+    is_structural = _language(graph, named) in structural.LANGUAGES
     fitting = _structural(graph, named)
     if request.source_only:
         fitting = fitting[~graph.flagged(Flag.TEST)[graph.files_of(fitting)]]
@@ -52,9 +53,10 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
         total_supertypes=above.total,
         total_subtypes=below.total,
         tests_left_out=below.tests_left_out,
-        note=STRUCTURAL_NOTE if _language(graph, named) in structural.LANGUAGES else "",
+        note=STRUCTURAL_NOTE if is_structural else "",
         structural=render_nodes(graph, fitting[:STRUCTURAL_SHOWN_MAX].tolist()),
         total_structural=len(fitting),
+        embedded_outside=structural.embedded_outside(graph, named) if is_structural else (),
         receipt=receipt,
     )
 

@@ -59,7 +59,7 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     detail = min(shown_above.detail, shown_below.detail)
     if reply.note and reply.structural:
         structured |= {"note": reply.note, "structural": plain_all(reply.structural)}
-        lines += [reply.note, *(f"? {node_line(node)}" for node in reply.structural)]
+        lines += [reply.note, *(f"  {node_line(node)}" for node in reply.structural)]
     headers = _headers(reply)
     if headers:
         lines += ["other lines that may declare a subtype:", *text_places(headers)]
@@ -115,9 +115,7 @@ def _lacks(
         yield "overriding members are not listed: raise max_tokens"
     if headers:
         yield f"{several(len(headers), 'line')} may declare a subtype (listed above)"
-    if reply.note:
-        fitting = several(reply.total_structural, "type")
-        yield f"{fitting} {'fits' if reply.total_structural == 1 else 'fit'} by method names only"
+    yield from _lacks_by_methods(reply)
     if reply.in_text is None:
         yield "it was not compared with the text"
         return
@@ -126,6 +124,13 @@ def _lacks(
         yield f"{several(rest, 'line')} of code with the name could not be resolved (find_references)"
     if reply.in_text.files_left_out:
         yield f"{several(reply.in_text.files_left_out, 'file')} that may contain the name were not read"
+
+
+def _lacks_by_methods(reply: TypeHierarchyReply) -> Iterator[str]:
+    if unlisted := reply.total_structural - len(reply.structural):
+        yield f"{several(unlisted, 'type')} with all methods not listed"
+    if reply.embedded_outside:
+        yield f"methods of {', '.join(reply.embedded_outside)} are not in the index"
 
 
 def _beyond_limit(reply: TypeHierarchyReply) -> int:
@@ -140,6 +145,7 @@ def _account(reply: TypeHierarchyReply, above: int, below: int) -> str:
     counts = [
         several(above, "supertype") if above else f"no{declared} supertype",
         several(below, "subtype") if below else f"no{declared} subtype",
+        *([f"{several(reply.total_structural, 'type')} by methods"] if reply.total_structural else []),
     ]
     tests = tests_account(reply.tests_left_out, "direct subtype")
     return "; ".join(filter(None, [", ".join(counts), tests, text_account(reply.in_text, name)]))
