@@ -549,6 +549,9 @@ class FakeServices:
 
     async def reindex(self, request: ReindexRequest) -> JobReply:
         self.asked.append(request)
+        if request.repo == "slow":
+            self.slow_began.set()
+            await self.slow_ends.wait()
         return JobReply(job=A_JOB)
 
     async def jobs(self, request: JobsRequest) -> JobsReply:

@@ -53,6 +53,8 @@ class ErrorCode(StrEnum):
     SOURCE_UNREADABLE = "source_unreadable"
     SOURCE_EMPTY = "source_empty"
     SNAPSHOT_CONFLICT = "snapshot_conflict"
+    IDEMPOTENCY_CONFLICT = "idempotency_conflict"
+    REQUEST_IN_PROGRESS = "request_in_progress"
     BASE_MISMATCH = "base_mismatch"
     DIFF_NOT_APPLICABLE = "diff_not_applicable"
     PAYLOAD_TOO_LARGE = "payload_too_large"
@@ -94,6 +96,8 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.COMMIT_NOT_INDEXED: 409,
     ErrorCode.SYMBOL_AMBIGUOUS: 409,
     ErrorCode.SNAPSHOT_CONFLICT: 409,
+    ErrorCode.IDEMPOTENCY_CONFLICT: 422,
+    ErrorCode.REQUEST_IN_PROGRESS: 409,
     ErrorCode.BASE_MISMATCH: 409,
     ErrorCode.DIFF_NOT_APPLICABLE: 409,
     ErrorCode.PAYLOAD_TOO_LARGE: 413,

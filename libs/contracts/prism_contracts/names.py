@@ -13,6 +13,8 @@ DELIVERIES_MAX_AGE_S = 3 * 24 * HOUR_S
 # Longer than a message waits in a work queue: its services read the record until then.
 CANCELLED_JOBS_MAX_AGE_S = WEEK_S + 24 * HOUR_S
 LEASE_S = 120
+REQUESTS_MAX_AGE_S = 24 * HOUR_S
+REQUESTS_MAX_BYTES = 256 * MIB
 
 DEAD_LETTERS = "PRISM_DEAD_LETTERS"
 DEAD_LETTER_SUBJECTS = "prism.dead.>"
@@ -65,6 +67,7 @@ KV_TENANTS = "prism_tenants"  # <tenant> -> Tenant
 KV_GROUPS = "prism_groups"  # <tenant>.<name> -> Group
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets
 KV_DELIVERIES = "prism_deliveries"  # <sha256 of a webhook's delivery> -> Delivery
+KV_REQUESTS = "prism_requests"  # <sha256 of caller and Idempotency-Key> -> KeptRequest
 KV_LEASES = "prism_leases"  # <task> -> its holder
 KV_INSTALLATION = "prism_installation"  # one record -> Installation
 KV_MODEL_VERSIONS = "prism_components"  # chunker, embedder-fast, embedder-deep -> ModelVersion

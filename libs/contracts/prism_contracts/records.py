@@ -432,6 +432,19 @@ class SealedSecrets(Message):
     sealed: bytes
 
 
+class KeptRequest(Message):
+    """A request with an `Idempotency-Key`, and its answer once it succeeded.
+
+    Key in the bucket: the SHA-256 of the caller's id and the idempotency key.
+    """
+
+    request: str  # SHA-256 of method, path, query, repository and body
+    attempt: str  # a random id of who handles it
+    began_at: datetime
+    status: int = 0  # 0 while it is in progress
+    sealed: bytes = Field(b"", repr=False)  # the body, encrypted with the caller's token
+
+
 class Delivery(Message):
     """How often a webhook delivery was accepted."""
 

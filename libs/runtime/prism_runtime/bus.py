@@ -214,11 +214,11 @@ class Bus:
         await watched.ready()
         return watched
 
-    async def cache(self, bucket: str, *, ttl_s: float, bytes_max: int) -> KeyValue:
+    async def cache(self, bucket: str, *, ttl_s: float, bytes_max: int, replicas: int = 1) -> KeyValue:
         """Returns a bucket for a cache: entries expire after `ttl_s`, and the oldest are evicted beyond
         `bytes_max`.
         """
-        await self.keep_stream(_cache_config(bucket, ttl_s, bytes_max))
+        await self.keep_stream(_cache_config(bucket, ttl_s, bytes_max, replicas))
         return await self.broker.connection.jetstream().key_value(bucket)
 
     async def keep_stream(self, config: StreamConfig) -> None:
@@ -480,7 +480,7 @@ def _stream_config(stream: Stream, scale: float, replicas: int) -> StreamConfig:
     )
 
 
-def _cache_config(bucket: str, ttl_s: float, bytes_max: int) -> StreamConfig:
+def _cache_config(bucket: str, ttl_s: float, bytes_max: int, replicas: int) -> StreamConfig:
     """Returns the stream of a cache bucket.
 
     The client's own configuration would refuse new entries when full.
@@ -495,7 +495,7 @@ def _cache_config(bucket: str, ttl_s: float, bytes_max: int) -> StreamConfig:
         discard=DiscardPolicy.OLD,
         duplicate_window=min(ttl_s, DUPLICATE_WINDOW_S),
         allow_direct=True,
-        num_replicas=1,
+        num_replicas=replicas,
     )
 
 

@@ -20,6 +20,7 @@ from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.auth import BearerAuth
 from prism_gateway.backend import BackendServices
 from prism_gateway.groups import Groups
+from prism_gateway.kept_requests import KeptRequests
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
 from prism_gateway.mcp.toolsets import ToolsetCheck
@@ -59,6 +60,7 @@ class GatewayParts:
     sign_on: SignOn
     limiter: Limiter
     usage: UsageLog
+    kept_requests: KeptRequests
 
 
 def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> FastAPI:

@@ -10,6 +10,7 @@ from prism_catalog.vault import Vault, VaultSettings
 from prism_gateway.accounting.usage import UsageLog, UsageMetrics
 from prism_gateway.app import SERVICE, GatewayParts, build_http
 from prism_gateway.groups import Groups
+from prism_gateway.kept_requests import KeptRequests
 from prism_gateway.rates.limiter import Limiter, LimitMetrics
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.signon.door import SignOn
@@ -49,6 +50,7 @@ def build(
         sign_on=SignOn(settings, tenants, plan=plans.plan_default),
         limiter=Limiter(tenants, LimitMetrics(metrics)),
         usage=UsageLog(UsageMetrics(metrics)),
+        kept_requests=KeptRequests(bus),
     )
     return GatewayApp(build_http(settings, bus, parts), parts)
 
@@ -66,6 +68,7 @@ async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> 
         bytes_max=settings.usage_bytes_max,
         replicas=settings.nats_replicas,
     )
+    await parts.kept_requests.open(replicas=settings.nats_replicas)
     await parts.vault.open(bus.js, replicas=settings.nats_replicas)
     await parts.webhooks.open()
     if settings.bootstrap_token_sha256:

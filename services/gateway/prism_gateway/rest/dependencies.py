@@ -31,6 +31,8 @@ async def check_route(request: Request) -> None:
     if name in OPEN_ROUTES:
         return
     caller, facts = caller_of(request), facts_of(request)
+    if facts.call:  # checked before its Idempotency-Key was looked up
+        return
     call_class = CLASS_OF_ROUTE.get(name, CallClass.OTHER)
     facts.call, facts.is_text = name, call_class is CallClass.SEARCH
     check_scope(caller, ROUTES.get(name, frozenset()))

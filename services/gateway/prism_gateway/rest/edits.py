@@ -7,18 +7,19 @@ from prism_contracts.rpc.imports import EDIT, EditRequest, JobReply
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import DiffBody, FileEditBody
 from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
+from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 
-router = APIRouter(tags=["ingest"], prefix="/ingest")
+router = APIRouter(tags=["ingest"], prefix="/ingest", route_class=IdempotentRoute)
 
 
-@router.post("/file", response_model=JobReply, status_code=202)
+@router.post("/file", response_model=JobReply, status_code=202, dependencies=[IDEMPOTENT])
 async def edit_file(body: FileEditBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
     """Change or remove one file of a repository."""
     return await _edit(backend, body.request(caller.tenant, body.repo or repo))
 
 
-@router.post("/diff", response_model=JobReply, status_code=202)
+@router.post("/diff", response_model=JobReply, status_code=202, dependencies=[IDEMPOTENT])
 async def edit_by_diff(body: DiffBody, caller: Caller, backend: Services, repo: RepoHeader = "") -> Response:
     """Apply a diff to an indexed commit."""
     return await _edit(backend, body.request(caller.tenant, body.repo or repo))

@@ -26,7 +26,7 @@ def error_response(body: ErrorBody, status: int = 0, content: dict[str, object] 
     headers = {}
     if body.code is ErrorCode.UNAUTHENTICATED:
         headers["WWW-Authenticate"] = "Bearer"
-    if body.code in (ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE):
+    if body.code in (ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE, ErrorCode.REQUEST_IN_PROGRESS):
         headers["Retry-After"] = str(body.details.get("retry_after_s", RETRY_AFTER_S))
     content = content or {"error": body.model_dump(mode="json")}
     return JSONResponse(content, status_code=status or http_status(body.code), headers=headers)

@@ -17,12 +17,13 @@ from prism_contracts.types import Ref, RepoKeyOrNone
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import LayerBody, OverlayBody
 from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
+from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 
-router = APIRouter(tags=["layers"])
+router = APIRouter(tags=["layers"], route_class=IdempotentRoute)
 
 
-@router.post("/layers", response_model=LayerReply, status_code=202)
+@router.post("/layers", response_model=LayerReply, status_code=202, dependencies=[IDEMPOTENT])
 async def create_layer(
     body: LayerBody, caller: Caller, backend: Services, header: RepoHeader = ""
 ) -> Response:
@@ -40,7 +41,7 @@ async def delete_layer(
     return reply(await backend.ask(DELETE_LAYER, request), exclude=replies.JOB)
 
 
-@router.post("/overlays", response_model=replies.Overlay, status_code=202)
+@router.post("/overlays", response_model=replies.Overlay, status_code=202, dependencies=[IDEMPOTENT])
 async def open_overlay(
     body: OverlayBody, caller: Caller, backend: Services, header: RepoHeader = ""
 ) -> Response:

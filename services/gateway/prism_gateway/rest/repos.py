@@ -33,6 +33,7 @@ from prism_gateway.backend import Backend
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import ReindexBody, RepositoryBody, RepositoryPatch, SecretsBody
 from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services, Settings
+from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 
 PROBLEMS_DEFAULT = 200
@@ -42,7 +43,7 @@ RefQuery = Annotated[
     Query(description="Branch, tag, pull request or overlay; empty for the followed branch."),
 ]
 
-router = APIRouter(tags=["repositories"])
+router = APIRouter(tags=["repositories"], route_class=IdempotentRoute)
 
 
 @router.get("/whoami", response_model=replies.WhoAmI)
@@ -62,6 +63,7 @@ async def repos(caller: Caller, backend: Services) -> Response:
     "/repos",
     response_model=replies.Registered,
     status_code=202,
+    dependencies=[IDEMPOTENT],
     responses={
         200: {"description": "The repository was registered before.", "model": replies.Registered},
         201: {"description": "The repository is registered.", "model": replies.Registered},
@@ -92,7 +94,7 @@ async def repository_status(name: RepoKey, caller: Caller, backend: Services, se
     return reply(replies.RepositoryReport.of(found, files), exclude=replies.STATUS)
 
 
-@router.post("/repos/{name:path}/index", response_model=JobReply, status_code=202)
+@router.post("/repos/{name:path}/index", response_model=JobReply, status_code=202, dependencies=[IDEMPOTENT])
 async def reindex_repository(
     name: RepoKey, caller: Caller, backend: Services, body: ReindexBody | None = None
 ) -> Response:

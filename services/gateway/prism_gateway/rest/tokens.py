@@ -13,14 +13,15 @@ from prism_gateway.grants import check_grant, may_revoke, may_see, tenant_for
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import TokenBody
 from prism_gateway.rest.dependencies import Caller, Registry, Tokens
+from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 
 TenantQuery = Annotated[TenantIdOrNone, Query(description="Another tenant, for the scope `operator`.")]
 
-router = APIRouter(prefix="/developer-tokens", tags=["tokens"])
+router = APIRouter(prefix="/developer-tokens", tags=["tokens"], route_class=IdempotentRoute)
 
 
-@router.post("", response_model=replies.CreatedToken, status_code=201)
+@router.post("", response_model=replies.CreatedToken, status_code=201, dependencies=[IDEMPOTENT])
 async def create_token(body: TokenBody, caller: Caller, tenants: Registry, tokens: Tokens) -> Response:
     """Create a token. The response is the only one with its secret.
 
