@@ -1,16 +1,18 @@
-"""A token that is limited to one repository learns nothing of another, through any tool or route.
+"""A token that is limited to one repository, and a token of another tenant, learn nothing of a hidden repository,
+through any tool or route.
 
-Each call is made twice: by the limited token, and by a tenant that has only the one repository. The answers are
-equal but for scores, ids and times, and none has a word of the hidden repository that the call did not have.
+Each call names the hidden repository, and then one that exists nowhere. The answers are equal but for scores, ids
+and times, and none has a name of the hidden repository that the call did not have. A tenant that has only the other
+repository answers like a token that is limited to it.
 """
 
 import asyncio
 import difflib
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import httpx2
 import pytest
@@ -19,10 +21,12 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Tool
 from running_stack import CALL_SECONDS_MAX, Json, RunningStack
 from source_repos import GitRepo
+from visibility_cases import ABSENT, CREATING_TOOLS, WORD, Names, calls_of, requests_to, route_cases
 
-OPEN, HIDDEN = "acme/ledgers", "acme/zephyrvault"
-# A word of the hidden repository only.
-WORD = "zephyr"
+from prism_gateway.mcp.toolsets import TOOLS
+
+OPEN, HIDDEN = "acme/ledgers", f"acme/{WORD}vault"
+FOREIGN = "unseens"  # a tenant of none of the callers
 HIDDEN_FILES = {
     "zephyr/vault.py": '"""The zephyr vault."""\n\n\nclass ZephyrVault:\n    def zephyr_open(self) -> int:\n'
     "        return zephyr_key(1)\n\n\ndef zephyr_key(number: int) -> int:\n    return number\n",
@@ -40,20 +44,21 @@ OPEN_FILES = {
 VOLATILE = re.compile(
     r'(?<="score": )[\d.e+-]+|(?<="raw_score": )[\d.e+-]+|(?<=seconds": )[\d.e+-]+|(?<=version": )\d+|'
     r'(?<="messages": )\d+|(?<="bytes": )\d+|(?<="milliseconds": )[\d.]+|(?<="cached": )(?:true|false)|'
-    r'(?<="slowest": )\[[^\]]*\]|'
+    r'(?<="timings_ms": ){[^}]*}|(?<="slowest": )\[[^\]]*\]|'
     r'(?<="id": ")[0-9a-f]{12}|\b[\d.]+ (?:s|min)\b|'
     r"overlay:[0-9a-f]{20}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)"
 )
 
 
-class Limited(NamedTuple):
-    """The hidden repository's names, a token that does not see it, and one of a tenant without it."""
+class Walk(NamedTuple):
+    """The hidden repository's names, and tokens of callers that may not see it."""
 
     stack: RunningStack
-    hidden: dict[str, str]
-    limited: str
-    alone: str
-    whole: str
+    hidden: Names
+    limited: str  # of its tenant, limited to the other repository
+    alone: str  # of a tenant that has only the other repository, and limited to it
+    stranger: str  # of that tenant, for all of its repositories
+    whole: str  # sees the hidden repository
 
     def headers(self, token: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {token}"}
@@ -61,11 +66,16 @@ class Limited(NamedTuple):
     def http(self, token: str) -> httpx2.Client:
         return httpx2.Client(base_url=self.stack.url, headers=self.headers(token), timeout=CALL_SECONDS_MAX)
 
-    def check(self, call: Json, limited: str, alone: str) -> None:
+    def check(self, call: Json, answer: str, expected: str) -> None:
+        """Fails if an answer has a name that the call did not have, or differs from what is expected."""
         asked = json.dumps(call).lower()
-        said = [word for word in self.hidden.values() if word in limited.lower() and word not in asked]
-        assert not said, (call, said, limited)
-        assert plain(limited) == plain(alone), (call, differences(plain(limited), plain(alone)))
+        said = [name for name in self.hidden if name in answer.lower() and name not in asked]
+        assert not said, (call, said, answer)
+        assert plain(answer) == plain(expected), (call, differences(plain(answer), plain(expected)))
+
+    def as_hidden(self, answer: str) -> str:
+        """Returns an answer about the repository that exists nowhere, as if it were about the hidden one."""
+        return ABSENT.renamed(answer, self.hidden)
 
 
 def plain(answer: str) -> str:
@@ -82,107 +92,106 @@ def differences(one: str, other: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def limited(shared_stack: RunningStack, tmp_path_factory: pytest.TempPathFactory) -> Limited:
+def walk(shared_stack: RunningStack, tmp_path_factory: pytest.TempPathFactory) -> Walk:
     folder = tmp_path_factory.mktemp("visibility")
     hidden = GitRepo(folder / "hidden", HIDDEN_FILES)
     opened = GitRepo(folder / "open", OPEN_FILES)
     both = asyncio.run(shared_stack.of_tenant("visible"))
     alone = asyncio.run(shared_stack.of_tenant("lonely"))
+    asyncio.run(shared_stack.of_tenant(FOREIGN))
     both.index(opened.folder, "--name", OPEN)
     alone.index(opened.folder, "--name", OPEN)
     job = both.index(hidden.folder, "--name", HIDDEN)
-    hidden.git("switch", "-q", "-c", "zephyr-branch")
+    hidden.git("switch", "-q", "-c", f"{WORD}-branch")
     hidden.write({"zephyr/branch.py": "zephyr_on_branch = 1\n"})
     hidden.commit("zephyr on a branch")
-    both.index(hidden.folder, "--name", HIDDEN, "--ref", "zephyr-branch")
+    both.index(hidden.folder, "--name", HIDDEN, "--ref", f"{WORD}-branch")
     with both.http() as http:
         overlay = http.post(
             "/api/v1/overlays",
             json={"repo": HIDDEN, "files": [{"path": "zephyr/new.py", "content": "zephyr = 1\n"}]},
         ).json()
     known = {known["name"]: known["repo"] for known in both.get("/api/v1/repos")["repositories"]}
-    words = {
-        "name": WORD,
-        "repo": known[HIDDEN],
-        "job": job["job"],
-        "commit": job["commit"],
-        "handle": overlay["handle"],
-    }
-    with shared_stack.http() as http:
-        body = {"label": "one", "scopes": ["read", "write", "admin"]}
-        limited, lone = (
-            http.post("/api/v1/developer-tokens", json=body | more).json()["secret"]
-            for more in ({"tenant": "visible", "repos": [OPEN]}, {"tenant": "lonely", "repos": [OPEN]})
-        )
-    return Limited(shared_stack, words, limited, lone, both.token)
 
+    def token(tenant: str, *scopes: str, repo: str = "") -> Json:
+        body = {"label": "one", "scopes": scopes, "repos": [repo] if repo else [], "tenant": tenant}
+        with shared_stack.http() as http:
+            return http.post("/api/v1/developer-tokens", json=body).json()
 
-def values(tool: Tool, names: dict[str, str]) -> Iterator[Json]:
-    """Yields arguments for a tool: every place where a name of the hidden repository fits, in turn."""
-    schema, is_reading = tool.input_schema, tool.annotations.read_only_hint
-    properties = schema.get("properties", {})
-    given = {
-        "query": "where is the zephyr kept", "intent": "add a zephyr", "pattern": WORD, "symbol": "zephyr_key",
-        "symbols": ["zephyr_key"], "file_path": "zephyr/vault.py", "paths": ["zephyr/vault.py"],
-        "source": "zephyr_use", "target": "zephyr_key", "url": "https://example.invalid/acme/zephyrvault",
-        "name": HIDDEN, "handle": names["handle"], "job": names["job"], "component": WORD, "line": 1,
-        "start_line": 1, "diff": "--- a/zephyr/vault.py\n+++ b/zephyr/vault.py\n@@ -1 +1 @@\n-a\n+b\n",
-        "files": [{"path": "zephyr/x.py", "content": "zephyr = 1\n"}], "direction": "callers",
-        "language": "zephyrlang", "path_filter": "zephyr/**",
-    }  # fmt: skip
-    required = set(schema.get("required", ()))
-    basic = {name: given[name] for name in properties if name in given and name in required}
-    repos = (
-        [HIDDEN, "zephyrvault", names["repo"], *(["", OPEN] if is_reading else [])]
-        if "repo" in properties
-        else [None]
+    names = Names(
+        word=WORD,
+        tenant=FOREIGN,
+        repo=known[HIDDEN],
+        job=job["job"],
+        commit=job["commit"],
+        handle=overlay["handle"],
+        token=token("visible", "read", repo=HIDDEN)["token"]["id"],
     )
-    for repo in repos:
-        scope = {} if repo is None else {"repo": repo}
-        yield basic | scope
-        for name in properties:
-            if name in given and name not in basic:
-                yield basic | scope | {name: given[name]}
-        if "ref" in properties:
-            for ref in ("zephyr-branch", names["commit"], names["handle"]):
-                yield basic | scope | {"ref": ref}
+    assert [len(name) for name in names] == [len(name) for name in ABSENT]
+    limited, lone = (
+        token(tenant, "read", "write", "admin", repo=OPEN)["secret"] for tenant in ("visible", "lonely")
+    )
+    return Walk(shared_stack, names, limited, lone, token("lonely", "read", "write")["secret"], both.token)
 
 
-async def test_no_tool_says_a_byte_of_a_hidden_repository(limited: Limited) -> None:
+async def test_no_tool_says_a_byte_of_a_hidden_repository(walk: Walk) -> None:
     calls = 0
-    async with agent(limited, limited.limited) as client, agent(limited, limited.alone) as other:
-        tools = (await client.list_tools()).tools
+    async with (
+        agent(walk, walk.limited) as limited,
+        agent(walk, walk.alone) as alone,
+        agent(walk, walk.stranger) as stranger,
+    ):
+        tools = (await limited.list_tools()).tools
         for tool in tools:
-            for arguments in values(tool, limited.hidden):
-                answers = [said(await one.call_tool(tool.name, arguments)) for one in (client, other)]
-                limited.check({"tool": tool.name, **arguments}, *answers)
+            is_reading = tool.annotations.read_only_hint
+            hidden, absent = (
+                calls_of(tool.input_schema, names, OPEN, is_reading=is_reading)
+                for names in (walk.hidden, ABSENT)
+            )
+            for arguments, about_none in zip(hidden, absent, strict=True):
+                call = {"tool": tool.name, **arguments}
+                answer = await said(limited, tool, arguments)
+                walk.check(call, answer, await said(alone, tool, arguments))
+                walk.check(call, answer, walk.as_hidden(await said(limited, tool, about_none)))
+                if tool.name not in CREATING_TOOLS:
+                    foreign = await said(stranger, tool, arguments)
+                    walk.check(call, foreign, walk.as_hidden(await said(stranger, tool, about_none)))
                 calls += 1
-    assert len(tools) >= 25
+    assert {tool.name for tool in tools} == {tool.name for tool in TOOLS}
     assert calls > 300
 
 
 @asynccontextmanager
-async def agent(limited: Limited, token: str) -> AsyncIterator[Client]:
-    url = f"{limited.stack.url}/mcp?toolsets=all&structured=true"
+async def agent(walk: Walk, token: str) -> AsyncIterator[Client]:
+    url = f"{walk.stack.url}/mcp?toolsets=all&structured=true"
     async with (
-        httpx2.AsyncClient(headers=limited.headers(token), timeout=CALL_SECONDS_MAX) as http,
+        httpx2.AsyncClient(headers=walk.headers(token), timeout=CALL_SECONDS_MAX) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         yield client
 
 
-def said(result: Any) -> str:
+async def said(client: Client, tool: Tool, arguments: Json) -> str:
+    result = await client.call_tool(tool.name, arguments)
     return json.dumps([result.is_error, [part.text for part in result.content], result.structured_content])
 
 
-def test_no_route_says_a_byte_of_a_hidden_repository(limited: Limited) -> None:
-    with limited.http(limited.limited) as http, limited.http(limited.alone) as other:
-        paths = http.get("/openapi.json").json()["paths"]
-        for path, methods in paths.items():
-            for method in methods:
-                for call in requests_to(method.upper(), path, limited.hidden):
-                    limited.check(call, sent(http, call), sent(other, call))
-    assert len(paths) >= 20
+def test_no_route_says_a_byte_of_a_hidden_repository(walk: Walk) -> None:
+    with (
+        walk.http(walk.limited) as limited,
+        walk.http(walk.alone) as alone,
+        walk.http(walk.stranger) as stranger,
+    ):
+        for route, case in route_cases(ABSENT).items():
+            for call, about_none in zip(
+                requests_to(route, walk.hidden), requests_to(route, ABSENT), strict=True
+            ):
+                answer = sent(limited, call)
+                walk.check(call, answer, sent(alone, call))
+                walk.check(call, answer, walk.as_hidden(sent(limited, about_none)))
+                if not case.creates:
+                    foreign = sent(stranger, call)
+                    walk.check(call, foreign, walk.as_hidden(sent(stranger, about_none)))
 
 
 def sent(http: httpx2.Client, call: Json) -> str:
@@ -192,46 +201,12 @@ def sent(http: httpx2.Client, call: Json) -> str:
     return f"{answer.status_code} {json.dumps(answer.json())}"
 
 
-BODIES: dict[str, Json] = {
-    "/search": {"query": "zephyr vault"},
-    "/grep": {"pattern": WORD},
-    "/repos": {"url": "https://example.invalid/acme/zephyrvault", "name": HIDDEN},
-    "/secrets": {"webhook_secret": "zephyr" * 6},
-    "/ingest/file": {"path": "zephyr/x.py", "content": "1\n"},
-    "/ingest/diff": {"base_commit": "0" * 40, "files": [{"path": "zephyr/x.py", "content": "1\n"}]},
-    "/layers": {"ref": "zephyr-branch"},
-    "/overlays": {"files": [{"path": "zephyr/x.py", "content": "1\n"}]},
-    "/ingest/snapshots": {"repo_name": HIDDEN, "snapshot": "s", "commit": "0" * 40, "files": []},
-}
-
-
-def requests_to(method: str, path: str, names: dict[str, str]) -> Iterator[Json]:
-    """Yields requests to a route about the hidden repository: by name, by id, and by the header."""
-    body = next((body for end, body in BODIES.items() if path.endswith(end)), None)
-    for repo in (HIDDEN, names["repo"]):
-        filled = (
-            path.replace("{name}", repo).replace("{job}", names["job"]).replace("{handle}", names["handle"])
-        )
-        filled = filled.replace("{token}", "0" * 12)
-        call: Json = {"method": method, "path": filled, "headers": {"X-Prism-Pack": "0" * 64}}
-        params = {"ref": "zephyr-branch", "commit": names["commit"]}
-        if method == "GET":
-            yield call
-        if body is not None and method != "GET":
-            repo_key = {} if path.endswith(("/repos", "/secrets", "/snapshots")) else {"repo": repo}
-            yield call | {"json": body | repo_key}
-            yield call | {"json": body, "headers": {"X-Prism-Repo": repo}}
-        else:
-            yield call | {"params": params | {"repo": repo}}
-            yield call | {"params": params, "headers": {**call["headers"], "X-Prism-Repo": repo}}
-
-
-def test_the_hidden_repository_exists_for_others(limited: Limited) -> None:
+def test_the_hidden_repository_exists_for_others(walk: Walk) -> None:
     """Otherwise the tests above compare nothing with nothing."""
-    with limited.http(limited.whole) as http:
+    with walk.http(walk.whole) as http:
         found = http.post("/api/v1/grep", json={"pattern": WORD, "repo": HIDDEN}).json()
     assert found["matches"]
-    with limited.http(limited.limited) as http:
+    with walk.http(walk.limited) as http:
         names = [known["name"] for known in http.get("/api/v1/repos").json()["repositories"]]
         found = http.post("/api/v1/grep", json={"pattern": "shared_by_both"}).json()
     assert names == [OPEN]

@@ -2,6 +2,7 @@
 
 import pytest
 from fastapi.routing import iter_route_contexts
+from visibility_cases import ABSENT, requests_to, route_cases, unknown_arguments
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_gateway.app import rest_router
@@ -27,6 +28,15 @@ def test_every_route_has_a_scope() -> None:
 
 def test_every_tool_has_a_scope() -> None:
     assert {tool.name for tool in TOOLS} == TOOL_SCOPES.keys()
+
+
+def test_every_route_and_tool_has_a_case_of_what_it_hides() -> None:
+    """`tests/system/test_visibility.py` makes the calls of these cases."""
+    assert route_cases(ABSENT).keys() == ROUTES.keys() | OPEN_ROUTES
+    for route in route_cases(ABSENT):
+        assert list(requests_to(route, ABSENT)), route
+    missing = {tool.name: unknown_arguments(tool.definition(structured=True).input_schema) for tool in TOOLS}
+    assert not {name: arguments for name, arguments in missing.items() if arguments}
 
 
 def test_a_writing_tool_needs_the_write_scope() -> None:
