@@ -175,7 +175,7 @@ class Prism:
         return answer
 
     async def manage(self, method: str, path: str, **arguments: Any) -> dict[str, Any]:
-        """Returns the JSON reply of an endpoint that manages tokens, tenants or groups."""
+        """Returns the JSON reply of an endpoint that manages tokens, tenants, groups or repositories."""
         answer: dict[str, Any] = (await self._ask(method, path, **arguments)).json()
         return answer
 

@@ -1,13 +1,17 @@
 """`prism repos`: lists the repositories of a Prism, and changes what it keeps of them."""
 
+import uuid
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from rich.table import Table
 from rich.text import Text
 
 from prism_cli import terminal
-from prism_cli.client import API, Prism
+from prism_cli.client import API, TASK_PATIENCE_S, Prism
+from prism_cli.exits import CommandError
 from prism_cli.target import ServerTarget
 
 REPOS = f"{API}/repos"
@@ -18,6 +22,40 @@ async def repos(target: ServerTarget) -> dict[str, Any]:
     """Returns the repositories that the token may see."""
     async with Prism(target) as prism:
         return await prism.manage("GET", REPOS)
+
+
+async def add(target: ServerTarget, body: dict[str, Any]) -> dict[str, Any]:
+    """Register a git URL. Returns the repository, and the job that imports it, if any."""
+    # A repetition after a lost answer does nothing.
+    headers = {"Idempotency-Key": str(uuid.uuid4())}
+    async with Prism(target) as prism:
+        return await prism.manage("POST", REPOS, json=body, headers=headers, patience_s=TASK_PATIENCE_S)
+
+
+async def update(target: ServerTarget, name: str, changes: dict[str, Any]) -> dict[str, Any]:
+    """Change settings of a repository, and return it. Raises CommandError if there are no changes."""
+    if not changes:
+        raise CommandError(
+            "Nothing to change.", "`prism repos update --help` lists the options.", code="invalid_argument"
+        )
+    async with Prism(target) as prism:
+        return await prism.manage("PATCH", _path(name), json=changes)
+
+
+async def reindex(target: ServerTarget, name: str, *, full: bool, force: bool) -> dict[str, Any]:
+    """Begin an import, and return its job."""
+    async with Prism(target) as prism:
+        return await prism.manage("POST", f"{_path(name)}/index", json={"full": full, "force": force})
+
+
+async def status(target: ServerTarget, name: str) -> dict[str, Any]:
+    """Returns the status of a repository."""
+    async with Prism(target) as prism:
+        return await prism.manage("GET", f"{_path(name)}/status")
+
+
+def _path(name: str) -> str:
+    return f"{REPOS}/{quote(name)}"
 
 
 def show(listed: dict[str, Any]) -> None:
@@ -50,3 +88,55 @@ def state(repository: dict[str, Any]) -> str:
     if not repository["served"]:
         return "not indexed"
     return terminal.ago(datetime.fromisoformat(repository["served"]["indexed_at"]).astimezone(UTC))
+
+
+def show_added(added: dict[str, Any]) -> None:
+    """Print a repository that was registered."""
+    name = terminal.printable(added["repository"]["name"])
+    if added["job"]:
+        show_job(added["job"])
+        return
+    terminal.out.print(Text(f"{name} is registered: prism repos reindex {name}"), soft_wrap=True)
+
+
+def show_updated(repository: dict[str, Any]) -> None:
+    """Print the settings of a repository after a change."""
+    name, ref = terminal.printable(repository["name"]), terminal.printable(repository["ref"])
+    state = "active" if repository["is_active"] else "inactive"
+    terminal.out.print(Text(f"{name} follows {ref or 'the default branch'} and is {state}."), soft_wrap=True)
+
+
+def show_job(job: dict[str, Any]) -> None:
+    """Print an import that was begun or joined."""
+    name = terminal.printable(job["repo_name"])
+    terminal.out.print(Text(f"Job {job['job']} imports {name}: prism repos show {name}"), soft_wrap=True)
+
+
+def show_status(status: dict[str, Any]) -> None:
+    """Print the status of a repository."""
+    state = status["state"] if status["is_active"] else f"{status['state']}, inactive"
+    terminal.out.print(Text(f"{terminal.printable(status['name'])}: {state}", style="bold"), soft_wrap=True)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for title, text in _facts(status):
+        table.add_row(title, Text(terminal.printable(text)))
+    terminal.out.print(table)
+
+
+def _facts(status: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "source", status["source"]
+    yield "ref", status["ref"] or status["served_ref"] or "the default branch"
+    if status["served_commit"]:
+        at = terminal.ago(datetime.fromisoformat(status["indexed_at"]).astimezone(UTC))
+        yield "commit", f"{status['served_commit'].removeprefix('tree:')[:COMMIT_CHARS]}, indexed {at}"
+    if status["lag_seconds"]:
+        yield "behind", f"{status['head_commit'][:COMMIT_CHARS]} for {status['lag_seconds']:.0f} s"
+    if files := status["files"]:
+        yield "files", ", ".join(f"{files[one]:,} {one}" for one in ("indexed", "skipped", "failed"))
+    yield "branches", f"{status['layers']:,} with a layer"
+    if job := status["active_job"]:
+        yield "import", f"{job['job']} {job['state']}, {job['counts']['seen']:,} files"
+    if error := status["last_error"]:
+        yield "error", f"{error['message']} [{error['code']}]"
+        yield "", f"→ {error['next_action']}"

@@ -1,15 +1,17 @@
 """`prism repos`."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
-from cli_server import NOW, Server
+from cli_server import NOW, Server, job_json, make_job
 from rich.console import Console
 from typer.testing import CliRunner
 
 from prism_cli import repos, target, terminal
+from prism_cli.exits import CommandError
 from prism_cli.main import app
 from prism_cli.target import ServerTarget
 from prism_contracts.records import LayerState, Repository
@@ -73,3 +75,114 @@ def test_repositories_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, cap
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= NARROW
     assert "not indexed" in shown
+
+
+STATUS: dict[str, Any] = {
+    "name": "acme/app",
+    "repo": "r1",
+    "source": "https://git.example/acme/app",
+    "ref": "",
+    "is_active": True,
+    "state": "failed",
+    "served_commit": "4f7c2b9e8d1a" + "0" * 28,
+    "served_ref": "main",
+    "indexed_at": NOW.isoformat(),
+    "head_commit": "5" * 40,
+    "lag_seconds": 61.5,
+    "files": {"indexed": 1_200, "skipped": 3, "failed": 1},
+    "layers": 2,
+    "active_job": None,
+    "last_job": None,
+    "last_error": {
+        "code": "clone_failed",
+        "message": "git.example did not answer within 30 s.",
+        "next_action": "Check that the server is up.",
+        "details": {},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "body"),
+    [
+        ([], {"index": True, "name": "", "ref": ""}),
+        (
+            ["--name", "acme/x", "--ref", "main", "--inactive", "--no-index"],
+            {"index": False, "name": "acme/x", "ref": "main", "is_active": False},
+        ),
+    ],
+)
+def test_add_registers_a_url(server: Server, options: list[str], body: dict[str, Any]) -> None:
+    added = {"repository": REPOSITORY.model_dump(mode="json"), "job": None}
+    server.answers = [httpx.Response(201, json=added)]
+    shown = CliRunner().invoke(app, ["repos", "add", "https://git.example/acme/app", *options])
+    assert shown.exit_code == 0, shown.output
+    assert "prism repos reindex acme/app" in shown.output
+    [request] = server.requests
+    assert (request.method, request.url.path) == ("POST", "/api/v1/repos")
+    assert json.loads(request.content) == {"url": "https://git.example/acme/app", **body}
+
+
+def test_a_lost_answer_of_add_is_asked_for_again_with_the_same_key(server: Server) -> None:
+    added = {"repository": REPOSITORY.model_dump(mode="json"), **job_json(make_job())}
+    server.answers = [httpx.ReadError("gone"), httpx.Response(202, json=added)]
+    shown = CliRunner().invoke(app, ["repos", "add", "https://git.example/acme/app"])
+    assert shown.exit_code == 0, shown.output
+    assert "Job j1 imports owner/name" in shown.output
+    first, second = (request.headers["Idempotency-Key"] for request in server.requests)
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("options", "changes", "words"),
+    [
+        (["--ref", "release/2"], {"ref": "release/2"}, "follows release/2 and is active"),
+        (["--ref", ""], {"ref": ""}, "follows the default branch"),
+        (["--deactivate"], {"is_active": False}, "is inactive"),
+    ],
+)
+def test_update_changes_settings(
+    server: Server, options: list[str], changes: dict[str, Any], words: str
+) -> None:
+    repository = REPOSITORY.model_copy(update=changes).model_dump(mode="json")
+    server.answers = [httpx.Response(200, json={"repository": repository})]
+    shown = CliRunner().invoke(app, ["repos", "update", "acme/app", *options])
+    assert shown.exit_code == 0, shown.output
+    assert words in shown.output
+    [request] = server.requests
+    assert (request.method, request.url.path) == ("PATCH", "/api/v1/repos/acme/app")
+    assert json.loads(request.content) == changes
+
+
+def test_update_without_changes_names_the_help(server: Server) -> None:
+    shown = CliRunner().invoke(app, ["repos", "update", "acme/app"])
+    assert isinstance(shown.exception, CommandError)
+    assert "prism repos update --help" in shown.exception.next_action
+    assert server.requests == []
+
+
+def test_reindex_begins_a_job(server: Server) -> None:
+    server.answers = [httpx.Response(202, json=job_json(make_job()))]
+    shown = CliRunner().invoke(app, ["repos", "reindex", "acme/app", "--force"])
+    assert shown.exit_code == 0, shown.output
+    assert "Job j1 imports owner/name" in shown.output
+    [request] = server.requests
+    assert (request.method, request.url.path) == ("POST", "/api/v1/repos/acme/app/index")
+    assert json.loads(request.content) == {"full": False, "force": True}
+
+
+def test_show_fits_a_narrow_terminal(server: Server, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(terminal, "out", Console(width=NARROW))
+    running = job_json(make_job(seen=1_234))["job"]
+    repos.show_status(STATUS | {"source": "https://git.example/" + "a" * 80, "active_job": running})
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= NARROW
+    for words in ("acme/app: failed", "4f7c2b9e8d", "1,200 indexed", "1,234 files", "[clone_failed]", "→"):
+        assert words in shown
+
+
+def test_show_asks_for_the_status(server: Server) -> None:
+    server.answers = [httpx.Response(200, json=STATUS | {"state": "registered", "is_active": False})]
+    shown = CliRunner().invoke(app, ["repos", "show", "acme/app"])
+    assert "acme/app: registered, inactive" in shown.output
+    assert server.requests[0].url.path == "/api/v1/repos/acme/app/status"
