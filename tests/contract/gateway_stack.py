@@ -275,6 +275,12 @@ class FakeServices:
         self.asked: list[Message] = []
         self.slow_began, self.slow_ends = asyncio.Event(), asyncio.Event()
         self.hits: tuple[Hit, ...] = (HIT,)
+        self.looks: list[Job] = []  # what looks at job-1 find, before A_JOB
+
+    def end_job_after(self, looks: int) -> None:
+        """Have job-1 end after so many looks at it."""
+        ended = A_JOB.model_copy(update={"state": JobState.COMPLETE, "settled": b""})
+        self.looks = [A_JOB] * looks + [ended]
 
     def last(self) -> Any:
         return self.asked[-1]
@@ -521,7 +527,7 @@ class FakeServices:
         self.asked.append(request)
         if request.job not in ("", A_JOB.job):
             raise PrismError(ErrorCode.JOB_NOT_FOUND, "No such job.", "List the jobs.")
-        return JobReply(job=A_JOB)
+        return JobReply(job=self.looks.pop(0) if self.looks else A_JOB)
 
     async def register(self, request: RegisterRequest) -> RepositoryReply:
         self.asked.append(request)

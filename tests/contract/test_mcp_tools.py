@@ -561,6 +561,38 @@ async def test_a_slow_call_delays_no_other(stack) -> None:
         assert not (await slow).is_error
 
 
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_import_is_followed_with_progress(stack, mode) -> None:
+    stack.fake.end_job_after(1)
+    heard = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
+
+    async with stack.mcp(mode) as client:
+        answer = await client.call_tool(
+            "index_repository", {"url": "https://example.com/acme/app.git"}, progress_callback=hear
+        )
+    assert answer.structured_content["job"]["state"] == "complete"
+    assert [message for _, _, message in heard] == [
+        "indexing acme/app: 2 of 3 files, 67 %",
+        "indexing acme/app: 2 of 3 files, 67 %",
+        "complete acme/app: 3 of 3 files, 100 %",
+    ]
+    assert sorted({progress for progress, _, _ in heard}) == [progress for progress, _, _ in heard]
+    assert heard[-1][:2] == (100, 100)
+
+
+async def test_an_import_without_progress_is_answered_at_once(stack) -> None:
+    url = {"url": "https://example.com/acme/app.git"}
+    async with stack.mcp() as client:
+        started = await client.call_tool("index_repository", url)
+        stack.fake.end_job_after(0)
+        waited = await client.call_tool("index_repository", url | {"wait_s": 30})
+    assert started.structured_content["job"]["state"] == "indexing"
+    assert waited.structured_content["job"]["state"] == "complete"
+
+
 async def test_a_cancelled_call_is_dropped(stack) -> None:
     async with stack.mcp() as client:
         with pytest.raises(MCPError):

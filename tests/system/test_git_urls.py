@@ -2,10 +2,13 @@
 
 import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from git_server import git_server
-from running_stack import FINAL, RunningStack, until
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from running_stack import FINAL, PRISM, RunningStack, until
 from source_repos import FILES, SEEN, SKIPPED, GitRepo
 
 NAME = "owner/name"
@@ -55,6 +58,24 @@ async def test_a_url_is_cloned_indexed_and_followed(
     assert answer["receipt"]["indexed_commit"] == answer["receipt"]["head_commit"] == origin.head
     mine = next(repo for repo in repos["repositories"] if repo["name"] == NAME)
     assert mine["source"] == url
+
+
+async def test_progress_of_an_import_reaches_agents(shared_stack: RunningStack, served: str) -> None:
+    url = f"{served}/{NAME}.git"
+    pipes = StdioServerParameters(command=PRISM, args=["mcp", "--structured"], env=shared_stack.environment())
+    async with shared_stack.agent() as agent, Client(pipes, cache=None) as over_pipes:
+        for number, client in enumerate((agent.client, over_pipes)):
+            heard: list[tuple[float, str]] = []
+
+            async def hear(progress: float, _: float | None, message: str | None, heard: Any = heard) -> None:
+                heard.append((progress, message))
+
+            arguments = {"url": url, "name": f"acme/progress-{number}"}
+            result = await client.call_tool("index_repository", arguments, progress_callback=hear)
+            assert result.structured_content["job"]["state"] == "complete", result
+            await until(lambda heard=heard: heard[-1][0] == 100)
+            assert heard[0][1] == f"fetching acme/progress-{number}"
+            assert "100 %" in heard[-1][1]
 
 
 def test_a_ref_of_a_url_is_indexed(shared_stack: RunningStack, served: str, origin: GitRepo) -> None:

@@ -4,7 +4,7 @@ Raises PrismError only.
 """
 
 import asyncio
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import IO, TypeVar
 
@@ -74,6 +74,10 @@ class BackendServices:
         async with costly_turn, self._turns.turn(tenant):
             return await self._send(rpc, request)
 
+    def waiting(self, tenant: str) -> AbstractAsyncContextManager[None]:
+        """Hold a place of a request that waits. Raises RATE_LIMITED if the tenant has none left."""
+        return self._waiters.place(tenant)
+
     async def store_file(self, file: IO[bytes]) -> str:
         """Store the body of a later request. Returns its name."""
         self._bus.room.check()
@@ -137,6 +141,10 @@ class Backend:
     async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:
         """Publish a pack of file contents for a job that admits it. Returns when it is stored."""
         await self.services.store_pack(pack, lane)
+
+    def waiting(self) -> AbstractAsyncContextManager[None]:
+        """Hold a place of a request that waits. Raises RATE_LIMITED if the tenant has none left."""
+        return self.services.waiting(self.caller.tenant)
 
     def sees(self, name: str) -> bool:
         """Whether the caller may see and change the repository with a name."""

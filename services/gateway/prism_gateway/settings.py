@@ -87,7 +87,9 @@ class GatewaySettings(ServiceSettings):
     )
     edit_contexts_max: int = Field(8, ge=1, description="Calls of `prepare_to_edit` in progress at once.")
     waiters_of_tenant_max: int = Field(
-        64, ge=1, description="Requests of one tenant that wait for a commit; more are refused."
+        64,
+        ge=1,
+        description="Requests of one tenant that wait for a commit or follow a job; more are refused, or do not follow it.",
     )
     rpc_timeout_s: float = Field(15.0, gt=0, description="Longest wait for a reply of a service, seconds.")
     rpc_snapshot_timeout_s: float = Field(

@@ -117,7 +117,7 @@ class Turns:
 
 
 class Waiters:
-    """Counts the requests of each tenant that wait for a commit. They hold no turn."""
+    """Counts the requests of each tenant that wait for a commit or follow a job. They hold no turn."""
 
     def __init__(self, of_tenant_max: int) -> None:
         self._of_tenant_max = of_tenant_max
@@ -129,7 +129,7 @@ class Waiters:
         if self._waiting[tenant] >= self._of_tenant_max:
             raise PrismError(
                 ErrorCode.RATE_LIMITED,
-                f"{self._of_tenant_max} requests already wait for a commit.",
+                f"{self._of_tenant_max} requests already wait.",
                 "Retry when some of them are answered, or without wait_for_commit.",
                 retry_after_s=RETRY_AFTER_S,
             )

@@ -31,7 +31,7 @@ from prism_gateway.mcp.answers.receipts import corrections
 from prism_gateway.mcp.errors import REFUSED, error_result, error_text, to_body, unknown_tool
 from prism_gateway.mcp.spelling import read_arguments
 from prism_gateway.mcp.structured import wants_structured
-from prism_gateway.mcp.tool import AnyTool, Call
+from prism_gateway.mcp.tool import AnyTool, Call, Report
 from prism_gateway.mcp.toolsets import TOOLS, tools_of, toolsets_of
 from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.policies import CLASS_OF_TOOL, CallClass
@@ -69,17 +69,20 @@ def mcp_server(services: BackendServices, limiter: Limiter, version: str) -> Ser
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         request = _request(ctx)
-        result = await _result(request, params)
+        has_token = (ctx.meta or {}).get("progress_token") is not None
+        result = await _result(request, params, ctx.session.report_progress if has_token else None)
         return result if wants_structured(request) else result.model_copy(update={"structured_content": None})
 
-    async def _result(request: Request, params: CallToolRequestParams) -> CallToolResult:
+    async def _result(
+        request: Request, params: CallToolRequestParams, report: Report | None
+    ) -> CallToolResult:
         tool = tools.get(params.name)
         if tool is None:
             return error_result(unknown_tool(params.name, list(tools)))
         repo, ref, commit = (request.headers.get(name, "") for name in SCOPE_HEADERS)
         facts = facts_of(request)
         facts.call = tool.name
-        call = Call(services.of(caller_of(request), facts), repo, ref, commit, len(tools))
+        call = Call(services.of(caller_of(request), facts), repo, ref, commit, len(tools), report)
         arguments = params.arguments or {}
         result = await _run(tool, call, arguments, limiter, facts)
         facts.chars_in = len(json.dumps(arguments))

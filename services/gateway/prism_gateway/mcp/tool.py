@@ -18,6 +18,9 @@ from prism_gateway.mcp.schema import Schema, input_schema
 
 Json = dict[str, Any]
 
+# Progress, total, message of a notification.
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
+
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 RequestT = TypeVar("RequestT", bound=CallerRequest)
 ReplyT = TypeVar("ReplyT", bound=Message)
@@ -41,6 +44,7 @@ class Call:
     ref: str  # from X-Prism-Ref
     wait_for_commit: str  # from X-Prism-Wait-For-Commit
     tool_count: int  # the number of tools, listed or not
+    report: Report | None = None  # notifies the client of progress, if it asked for that
 
     @property
     def caller(self) -> Caller:

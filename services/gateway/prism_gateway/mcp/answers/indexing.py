@@ -63,7 +63,7 @@ def _job(job: Job) -> Json:
     shown["repository_id"] = job.repo
     if job.finished_at:
         shown["duration_seconds"] = round((job.finished_at - job.created_at).total_seconds(), 3)
-    shown["settled"] = _settled(job)
+    shown["settled"] = settled_files(job)
     shown["problems"] = [problem.model_dump(mode="json") for problem in job.problems[:JOB_PROBLEMS_MAX]]
     return shown
 
@@ -71,7 +71,7 @@ def _job(job: Job) -> Json:
 def _job_line(job: Job) -> str:
     counts = job.counts
     line = (
-        f"{job.job} {job.repo_name} {job.state.value}: {_settled(job)} of {job.expected} files settled "
+        f"{job.job} {job.repo_name} {job.state.value}: {settled_files(job)} of {job.expected} files settled "
         f"({counts.indexed} indexed, {counts.unchanged} unchanged, {counts.skipped} skipped, {counts.failed} failed)"
     )
     if job.finished_at:
@@ -79,7 +79,8 @@ def _job_line(job: Job) -> str:
     return f"{line}; {job.error.code.value}: {job.error.message}" if job.error else line
 
 
-def _settled(job: Job) -> int:
+def settled_files(job: Job) -> int:
+    """Returns how many of the expected files are settled."""
     # The bits are dropped when the job ends: then every file is settled, or the whole job failed.
     if job.state in (JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS):
         return job.expected

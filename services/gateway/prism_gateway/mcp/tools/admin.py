@@ -35,6 +35,7 @@ from prism_contracts.rpc.layers import (
 )
 from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
+from prism_gateway.mcp.following import follow
 from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
 from prism_gateway.scopes import READ, check_scope
@@ -42,6 +43,9 @@ from prism_gateway.scopes import READ, check_scope
 PROBLEMS_DEFAULT = 50
 JOBS_SHOWN = 10
 REPOSITORIES_JOBS = 1
+# Clients of the official SDKs wait 60 s for an answer, `prism mcp` 300 s.
+WAIT_S_WITH_PROGRESS = 45
+WAIT_S_MAX = 240
 
 
 class Ping(Arguments):
@@ -60,6 +64,9 @@ class IndexRepository(Arguments):
     url: Annotated[types.GitUrl, Field(min_length=1, description="git URL")]
     name: Annotated[types.RepoNameOrNone, Field(description="owner/name; default: from the URL")] = ""
     ref: Annotated[types.RefName, Field(description="branch, tag or commit")] = ""
+    wait_s: Annotated[
+        int, Field(ge=0, le=WAIT_S_MAX, description="seconds to follow the job; 45 with a progress token")
+    ] = 0
 
 
 class BranchIndex(ScopedArguments):
@@ -125,7 +132,9 @@ async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
             tenant=call.caller.tenant, url=arguments.url, repo_name=arguments.name, ref=arguments.ref
         ),
     )
-    return indexing.job(reply.job)
+    is_chosen = "wait_s" in arguments.model_fields_set
+    wait_s = WAIT_S_WITH_PROGRESS if call.report and not is_chosen else arguments.wait_s
+    return indexing.job(await follow(call, reply.job, wait_s))
 
 
 async def create_branch_index(call: Call, arguments: BranchIndex) -> Answer:
