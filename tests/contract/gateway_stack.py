@@ -129,11 +129,14 @@ from prism_contracts.rpc.maps import (
 from prism_contracts.rpc.repositories import (
     REGISTER,
     REINDEX,
+    REMOVE_REPOSITORY,
     REPOSITORY_STATUS,
     UPDATE_REPOSITORY,
     IndexState,
     RegisterRequest,
     ReindexRequest,
+    RemoveRepositoryReply,
+    RemoveRepositoryRequest,
     RepositoryReply,
     RepositoryStatusReply,
     RepositoryStatusRequest,
@@ -517,6 +520,12 @@ class FakeServices:
             raise PrismError(ErrorCode.CLONE_REFUSED, "The scheme is not allowed.", "Use https.")
         return JobReply(job=A_JOB)
 
+    async def remove_repository(self, request: RemoveRepositoryRequest) -> RemoveRepositoryReply:
+        self.asked.append(request)
+        if request.repo != REPOSITORY.name:
+            raise PrismError(ErrorCode.REPO_NOT_FOUND, f"There is no repository {request.repo}.")
+        return RemoveRepositoryReply(repo=request.repo, jobs_cancelled=1)
+
     async def admit_upload(self, request: AdmitUploadRequest) -> AdmitUploadReply:
         """Accepts contents for job-1, has ended job-2, and knows no other job."""
         if request.tenant != "default" or request.job not in {"job-1", "job-2"}:
@@ -729,6 +738,7 @@ def serve_search(bus: Bus, fake: FakeServices) -> None:
 def serve_ingest(bus: Bus, fake: FakeServices) -> None:
     for rpc, handle in (
         (CLONE, fake.clone),
+        (REMOVE_REPOSITORY, fake.remove_repository),
         (CREATE_LAYER, fake.layer),
         (DELETE_LAYER, fake.layer),
         (OPEN_OVERLAY, fake.layer),

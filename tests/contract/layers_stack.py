@@ -58,6 +58,11 @@ from prism_contracts.rpc.files import (
     ReadFileRequest,
 )
 from prism_contracts.rpc.imports import CloneRequest, JobRequest
+from prism_contracts.rpc.repositories import (
+    DROP_POINTS,
+    DropPointsReply,
+    DropPointsRequest,
+)
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.variants import Variants
 from prism_ingest.core import is_final
@@ -68,6 +73,7 @@ from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.layers import LayerHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.removals import RemovalHandlers
 from prism_ingest.handlers.repositories import RepositoryHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
 from prism_ingest.main import build, register
@@ -76,6 +82,7 @@ from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.poll import Poller
 from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
+from prism_ingest.operations.removals import Removals
 from prism_ingest.operations.sweep import Sweeper
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -100,6 +107,7 @@ class Held(NamedTuple):
     status: str
     blob: str = ""
     text: str = ""
+    place: tuple[str, str] = (TENANT, REPO)
 
 
 class Index:
@@ -123,6 +131,7 @@ class Index:
         self.bus.serve(MANIFEST, self.manifest, deadline_s=DEADLINE_S)
         self.bus.serve(POINT_COUNTS, self.point_counts, deadline_s=DEADLINE_S)
         self.bus.serve(READ_FILE, self.read_file, deadline_s=DEADLINE_S)
+        self.bus.serve(DROP_POINTS, self.drop_points)
 
     async def on_changed(self, event: FileChanged) -> None:
         await self.may_index.wait()
@@ -143,7 +152,9 @@ class Index:
     async def _hold(self, event: FileEvent, outcome: Outcome, blob: str = "", text: str = "") -> None:
         file = file_id(event.tenant, event.repo, event.layer, event.path)
         if file not in self.held or self.held[file].version < event.version:
-            self.held[file] = Held(event.layer, event.path, event.version, outcome.value, blob, text)
+            self.held[file] = Held(
+                event.layer, event.path, event.version, outcome.value, blob, text, (event.tenant, event.repo)
+            )
         self.written.append(event.path)
         settled = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome)
         settled_event = FilesSettled(tenant=event.tenant, job=event.job, files=(settled,))
@@ -153,7 +164,8 @@ class Index:
         def is_asked(file: str, held: Held) -> bool:
             if request.files:
                 return file in request.files
-            return held.layer == request.layer and (not request.paths or held.path in request.paths)
+            is_of_layer = (held.place, held.layer) == ((request.tenant, request.repo), request.layer)
+            return is_of_layer and (not request.paths or held.path in request.paths)
 
         return ManifestReply(
             entries=tuple(
@@ -164,6 +176,13 @@ class Index:
                 if held.status != Outcome.REMOVED and is_asked(file, held)
             )
         )  # fmt: skip
+
+    async def drop_points(self, request: DropPointsRequest) -> DropPointsReply:
+        """Deletes a few at a time, as the indexer does."""
+        found = [file for file, held in self.held.items() if held.place == (request.tenant, request.repo)]
+        for file in found[:5]:
+            del self.held[file]
+        return DropPointsReply(is_done=not found)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
         layers = tuple(
@@ -216,6 +235,8 @@ class Town(NamedTuple):
     rebases: RebaseHandlers
     rebaser: Rebaser
     recovery: Recovery
+    removals: Removals
+    removing: RemovalHandlers
     ended_imports: asyncio.Queue[RepoIndexed]  # receives the imports if `rebases` does not
     repositories: RepositoryHandlers
 
@@ -288,11 +309,11 @@ class Town(NamedTuple):
         }
         return {**{path: blob for path, blob in self.base().items() if path not in files.hidden}, **own}
 
-    def base(self) -> dict[str, str]:
+    def base(self, repo: str = REPO) -> dict[str, str]:
         return {
             held.path: held.blob
             for held in self.index.held.values()
-            if held.layer == BASE_LAYER and held.status != Outcome.REMOVED
+            if (held.place, held.layer) == ((TENANT, repo), BASE_LAYER) and held.status != Outcome.REMOVED
         }
 
     def tree(self, ref: str) -> dict[str, str]:
@@ -368,7 +389,7 @@ async def town(
     made = Town(
         bus, origin, index, app.ledger, app.variants, app.clones, app.jobs, app.snapshots, app.edits, app.layers, app.overlays,
         app.commits, app.registry, app.poller, app.sweeper, app.planner, app.rebases, app.rebaser, app.recovery,
-        imports.queue, app.repositories,
+        app.removals, app.removing, imports.queue, app.repositories,
     )  # fmt: skip
     index.variants_at = made.variants_at
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})

@@ -179,7 +179,7 @@ async def begun(place: Town, ref: str) -> CloneRequested:
     """Begins a job that fetches a branch (empty: the base's); returns its unpublished command."""
     layer = layer_id(ref) if ref else BASE_LAYER
     job = new_job(
-        key=place.ledger.job_key, tenant=TENANT, repo_name=NAME, layer=layer, lane=Lane.LIVE, snapshot=str(datetime.now(UTC)),
+        key=place.ledger.job_key, tenant=TENANT, repo=REPO, repo_name=NAME, layer=layer, lane=Lane.LIVE, snapshot=str(datetime.now(UTC)),
         state=JobState.CLONING, now=datetime.now(UTC),
     ).model_copy(update={"ref": ref})  # fmt: skip
     await place.ledger.begin(job, Origin(place.origin.url), 0)

@@ -10,16 +10,23 @@ import nats
 import pytest
 
 from prism_contracts import names, topics
-from prism_contracts.base import Lane
+from prism_contracts.base import Lane, next_repo_id, repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChanged, FilesUploaded
+from prism_contracts.records import RepositoryName, repository_key
 from prism_contracts.rpc.layers import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest
-from prism_contracts.rpc.repositories import RegisterRequest, ReindexRequest, UpdateRepositoryRequest
+from prism_contracts.rpc.repositories import (
+    RegisterRequest,
+    ReindexRequest,
+    RemoveRepositoryRequest,
+    UpdateRepositoryRequest,
+)
 from prism_contracts.rpc.search import SearchReply
 from prism_gateway.rest.ingest import PACK_OVERHEAD_BYTES
 from prism_runtime.bus import Bus
 from prism_runtime.codec import COMPRESSED_BYTES_MIN
 from prism_runtime.letters import NO_TENANT
+from prism_runtime.records import open_bucket
 
 pytest_plugins = ["gateway_stack"]
 
@@ -220,6 +227,30 @@ async def test_an_unknown_field_of_an_import_is_refused(stack) -> None:
     async with stack.rest() as http:
         refused = await http.post("/api/v1/repos/acme/app/index", json={"forced": True})
     assert (refused.status_code, error_of(refused)["details"]["fields"]) == (400, ["forced"])
+
+
+async def test_a_repository_is_removed(stack) -> None:
+    async with stack.rest() as http:
+        removed = await http.delete("/api/v1/repos/acme/app")
+        unknown = await http.delete("/api/v1/repos/acme/none")
+    assert (removed.status_code, removed.json()) == (200, {"repo": "acme/app", "jobs_cancelled": 1})
+    assert (unknown.status_code, error_of(unknown)["code"]) == (404, "repo_not_found")
+    assert stack.fake.last() == RemoveRepositoryRequest(tenant="default", repo="acme/none")
+
+
+async def test_secrets_belong_to_the_repository_that_a_name_means_now(stack) -> None:
+    """A removed repository does not pass its secrets on to the next one with its name."""
+    removed = repo_id("acme/app")
+    client = await nats.connect(stack.settings.nats_url)
+    kv = await open_bucket(client.jetstream(), names.KV_REPOSITORY_NAMES)
+    following = RepositoryName(tenant="default", name="acme/app", repo=next_repo_id(removed))
+    await kv.put(following.key, following.model_dump_json().encode())
+    async with stack.rest() as http:
+        kept = await http.put("/api/v1/repos/acme/app/secrets", json={"webhook_secret": "s" * 32})
+    assert kept.status_code == 200, kept.text
+    secrets = await open_bucket(client.jetstream(), names.KV_SECRETS)
+    assert await secrets.keys() == [repository_key("default", following.repo)]
+    await client.close()
 
 
 async def test_a_layer_is_created_and_deleted(stack) -> None:

@@ -469,7 +469,7 @@ async def test_a_repeated_clone_returns_the_running_job(place: Town) -> None:
 async def test_a_repeated_clone_publishes_a_lost_command_again(place: Town) -> None:
     url = place.origin.url
     job = new_job(
-        key=place.ledger.job_key, tenant=TENANT, repo_name=NAME, layer=BASE_LAYER, lane=Lane.BULK, snapshot="lost",
+        key=place.ledger.job_key, tenant=TENANT, repo=REPO, repo_name=NAME, layer=BASE_LAYER, lane=Lane.BULK, snapshot="lost",
         state=JobState.CLONING, now=datetime.now(UTC),
     )  # fmt: skip
     await place.ledger.begin(job, Origin(url), idle_s=60)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import nats
 import pytest
 
-from prism_contracts.base import BASE_LAYER, Lane
+from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import UPLOAD, Job, JobState
 from prism_ingest.adapters.ledger import CLONING_PATIENCE, Ledger, Origin
@@ -25,7 +25,7 @@ async def ledger(nats_server) -> AsyncIterator[Ledger]:
 
 def job(snapshot: str, idle_s: float = 0.0) -> Job:
     return new_job(
-        key=b"k", tenant="t", repo_name="acme/parcel-tracker", layer=BASE_LAYER, lane=Lane.BULK, snapshot=snapshot,
+        key=b"k", tenant="t", repo=repo_id("acme/parcel-tracker"), repo_name="acme/parcel-tracker", layer=BASE_LAYER, lane=Lane.BULK, snapshot=snapshot,
         state=JobState.INDEXING, now=datetime.now(UTC) - timedelta(seconds=idle_s),
     )  # fmt: skip
 

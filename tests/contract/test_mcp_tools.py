@@ -17,10 +17,11 @@ GRAPH = [
     "get_function_body", "get_dependencies", "get_module_map", "get_architecture",
 ]  # fmt: skip
 DOCS = ["search_docs", "get_repo_context", "get_codebase_conventions"]
-FORGETS = {"delete_branch_index", "close_overlay", "cancel_job"}
+FORGETS = {"remove_repository", "delete_branch_index", "close_overlay", "cancel_job"}
 WRITES = {"index_repository", "create_branch_index", "open_overlay", *FORGETS}
 ADMIN = [
-    *("ping", "whoami", "list_repos", "index_repository", "create_branch_index", "delete_branch_index"),
+    *("ping", "whoami", "list_repos", "index_repository", "remove_repository"),
+    *("create_branch_index", "delete_branch_index"),
     *("open_overlay", "close_overlay", "index_status", "cancel_job", "index_coverage"),
 ]
 CODE_CHARS_MAX = 7_200  # 1,800 tokens
@@ -85,6 +86,7 @@ CALLS = [
     ("whoami", {}),
     ("list_repos", {}),
     ("index_repository", {"url": "https://example.com/acme/app.git"}),
+    ("remove_repository", {"repo": "acme/app"}),
     ("create_branch_index", {"repo": "acme/app", "ref": "topic"}),
     ("delete_branch_index", {"repo": "acme/app", "ref": "topic"}),
     ("open_overlay", {"repo": "acme/app", "files": [{"path": "src/app.py", "content": None}]}),
@@ -514,6 +516,7 @@ async def test_an_unknown_tool_error_lists_the_known_ones(stack, mode) -> None:
         ("index_status", {"job": "none"}, "job_not_found"),
         ("cancel_job", {"job": "none"}, "job_not_found"),
         ("index_repository", {"url": "file:///etc"}, "clone_refused"),
+        ("remove_repository", {"repo": "acme/none"}, "repo_not_found"),
     ],
 )
 async def test_an_error_of_a_service_becomes_the_result(stack, name, arguments, code) -> None:

@@ -460,6 +460,14 @@ async def test_identifiers_by_prefix(client, name) -> None:
     assert await ids(client, name, where("identifiers", prefix="default")) == []
 
 
+async def test_prefixes_also_match_without_an_index_of_prefixes(client, name) -> None:
+    await client.create_payload_index(name, "scope", models.KeywordIndexParams(type="keyword"))
+    await client.upsert(
+        name, [point(1, scope="r1/base"), point(2, scope="r1/~v"), point(3, scope="r11/base")]
+    )
+    assert await ids(client, name, where("scope", prefix="r1/")) == [1, 2]
+
+
 async def test_all_legs_of_a_question_in_one_request(client, name) -> None:
     await index_code(client, name)
     await client.update_vectors(

@@ -15,7 +15,7 @@ import indexed_texts
 import numpy as np
 import pytest
 
-from prism_contracts.base import Lane, file_id, repo_id, scope_key
+from prism_contracts.base import Lane, file_id, repo_id, scope_key, variant_layer
 from prism_contracts.code import Chunk, FileFlags, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
@@ -161,6 +161,25 @@ async def test_drop_removes_all_points_of_older_versions_only(client, tenant):
         assert await everything(client, tenant) == expected
     assert await writer.write(tenant, [old]) == [True]
     await writer.drop("absent-" + tenant, [old.id], below=7)
+
+
+async def test_a_removed_repository_loses_the_points_of_all_layers_and_no_other_does(
+    client, tenant, monkeypatch
+) -> None:
+    monkeypatch.setattr("prism_store.writer.POINTS_PER_DELETE", 3)
+    monkeypatch.setattr("prism_store.writer.DELETES_PER_DROP", 1)
+    other = address(tenant, 1) | {"repo": repo_id("acme/other")}
+    expected = await written_alone(client, tenant, removed_point(FileRemoved(**other)))
+    writer = Writer(client)
+    await writer.write(tenant, [removed_point(FileRemoved(**other))])
+    variant = address(tenant, 2) | {"layer": variant_layer(PATH, "b", "1")}
+    await writer.write(tenant, [version_of(tenant, "A", 1), removed_point(FileRemoved(**variant))])
+    calls = 0
+    while not await writer.drop_repository(tenant, REPO):
+        calls += 1
+    assert calls == 2  # five points, three per call
+    assert await everything(client, tenant) == expected
+    assert await writer.drop_repository("absent-" + tenant, REPO)
 
 
 @pytest.mark.parametrize("story", STORIES, ids="-".join)

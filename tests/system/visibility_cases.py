@@ -85,6 +85,7 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
             {"url": f"https://example.invalid/{of.name}", "name": of.name}, creates=True
         ),
         "PATCH /repos/{name:path}": RouteCase({"is_active": False}),
+        "DELETE /repos/{name:path}": RouteCase(),
         "GET /repos/{name:path}/status": RouteCase(),
         "POST /repos/{name:path}/index": RouteCase({"full": True, "force": True}),
         "PUT /repos/{name:path}/secrets": RouteCase({"webhook_secret": of.word * 6}, creates=True),

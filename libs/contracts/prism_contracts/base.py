@@ -51,8 +51,19 @@ class Lane(StrEnum):
 
 
 def repo_id(full_name: str) -> str:
-    """Returns the id of a repository: a UUID5 of its lower-cased full name, such as `owner/name`."""
+    """Returns the id of a repository: a UUID5 of its lower-cased full name, such as `owner/name`.
+
+    Another repository has this name if it was removed before: see `RepositoryName`.
+    """
     return str(uuid.uuid5(uuid.NAMESPACE_DNS, full_name.lower()))
+
+
+def next_repo_id(repo: str) -> str:
+    """Returns the id of the next repository with the name of a removed one, given the removed one's id.
+
+    An id is never used twice, so what is left of a removed repository is never part of the next one.
+    """
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{repo}/next"))
 
 
 def scope_key(repo: str, layer: str) -> str:

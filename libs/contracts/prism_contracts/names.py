@@ -58,6 +58,7 @@ def ping_subject(service: str) -> str:
 
 # Key-value buckets.
 KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
+KV_REPOSITORY_NAMES = "prism_repository_names"  # <tenant>.<repo_id of the name> -> RepositoryName
 KV_LAYERS = "prism_layers"  # <tenant>.<repo id>.<layer> -> Layer
 KV_CONDEMNED = "prism_condemned"  # <tenant>.<repo id> -> Condemned
 KV_JOBS = "prism_jobs"  # <job id> -> Job

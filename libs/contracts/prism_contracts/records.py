@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from prism_contracts.base import BASE_LAYER, Lane, Message
+from prism_contracts.base import BASE_LAYER, Lane, Message, repo_id
 from prism_contracts.errors import ErrorBody
 from prism_contracts.types import COUNT_MAX, TENANT_PATTERN, CommitIdOrNone, Count, FilePath, ShortText
 
@@ -113,6 +113,35 @@ class Repository(Indexed):
     def is_fetched(self) -> bool:
         """Whether Prism fetches it from a git URL."""
         return self.source != UPLOAD
+
+
+class RemovedRepository(Message):
+    """A removed repository of which something may be left."""
+
+    repo: str
+    removed_at: datetime
+
+
+def repository_name_key(tenant: str, name: str) -> str:
+    """Returns the key of a name's record."""
+    return record_key(tenant, repo_id(name))
+
+
+class RepositoryName(Message):
+    """Which repository a name means. A name without a record means the repository with the id `repo_id(name)`.
+
+    The record is what makes a removal durable: `removed` lists what is still to be deleted.
+    """
+
+    tenant: str
+    name: str  # owner/name
+    repo: str  # the repository with this name, whether it exists or not
+    removed: tuple[RemovedRepository, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return repository_name_key(self.tenant, self.name)
 
 
 def layer_key(tenant: str, repo: str, layer: str) -> str:

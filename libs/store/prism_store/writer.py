@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
+from prism_contracts.base import scope_key
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileVersion
 from prism_store.client import StoreClient
@@ -36,6 +37,9 @@ from prism_store.schema import (
 )
 
 CHUNKS_PER_UPSERT = 256
+# The local store answers nothing else while it deletes.
+POINTS_PER_DELETE = 500
+DELETES_PER_DROP = 20
 HTTP_CONFLICT = 409
 VECTOR_DECIMALS = 4  # more exact than the stored vectors; makes the JSON a third shorter
 # Chunk vectors are sent as integers up to this value: 40 % shorter as JSON, and more exact than the stored
@@ -126,6 +130,30 @@ class Writer:
             except UnexpectedResponse as error:
                 if not is_missing(error):
                     raise
+
+    async def drop_repository(self, tenant: str, repo: str) -> bool:
+        """Delete points of a repository, of all layers, up to a maximum. Returns whether none is left."""
+        name = alias(tenant)
+        all_layers = models.FieldCondition(key="scope", match=models.MatchPrefix(prefix=scope_key(repo, "")))
+        some = {
+            "filter": models.Filter(must=[all_layers]),
+            "limit": POINTS_PER_DELETE,
+            "with_payload": False,
+            "with_vector": False,
+        }
+        with store_call("drop_repository"):
+            try:
+                for _ in range(DELETES_PER_DROP):
+                    page = await self._client.ask(name, "points/scroll", some)
+                    found = [point["id"] for point in page["points"]]
+                    if not found:
+                        return True
+                    await self._delete(name, [models.Filter(must=[models.HasIdCondition(has_id=found)])])
+            except UnexpectedResponse as error:
+                if not is_missing(error):
+                    raise
+                return True
+        return False
 
     async def write_deep(
         self, tenant: str, model: str, files: Sequence[FileVersion], vectors: NDArray[np.float32]

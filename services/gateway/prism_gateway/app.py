@@ -13,6 +13,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import Route
 
+from prism_catalog.repository_names import RepositoryNames
 from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_gateway.accounting.frame import CallFrame
@@ -55,6 +56,7 @@ class GatewayParts:
     tenants: Tenants
     groups: Groups
     tokens: TokenBook
+    names: RepositoryNames
     vault: Vault
     webhooks: Receiver
     sign_on: SignOn

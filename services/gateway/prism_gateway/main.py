@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 from prometheus_client import REGISTRY, CollectorRegistry
 
+from prism_catalog.repository_names import RepositoryNames
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_gateway.accounting.usage import UsageLog, UsageMetrics
@@ -45,6 +46,7 @@ def build(
         tenants=tenants,
         groups=Groups(),
         tokens=TokenBook(tenants),
+        names=RepositoryNames(),
         vault=vault,
         webhooks=Receiver(bus, tenants, vault, settings, WebhookMetrics(metrics)),
         sign_on=SignOn(settings, tenants, plan=plans.plan_default),
@@ -69,6 +71,7 @@ async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> 
         replicas=settings.nats_replicas,
     )
     await parts.kept_requests.open(replicas=settings.nats_replicas)
+    await parts.names.open(bus.js, replicas=settings.nats_replicas)
     await parts.vault.open(bus.js, replicas=settings.nats_replicas)
     await parts.webhooks.open()
     if settings.bootstrap_token_sha256:

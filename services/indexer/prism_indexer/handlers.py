@@ -20,6 +20,10 @@ from prism_contracts.events import (
     SettledFile,
 )
 from prism_contracts.records import FAST_MODEL_KEY, ModelVersion, Repository, repository_key
+from prism_contracts.rpc.repositories import (
+    DropPointsReply,
+    DropPointsRequest,
+)
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus
@@ -50,7 +54,7 @@ class Settled(NamedTuple):
 
 
 class IndexerHandlers:
-    """One method for each event that the indexer consumes."""
+    """One method for each event that the indexer consumes, and for its request."""
 
     def __init__(
         self,
@@ -117,6 +121,10 @@ class IndexerHandlers:
     async def on_dropped(self, event: FilesDropped) -> None:
         """Delete variants that no layer has."""
         await self._writer.drop(event.tenant, event.files, below=event.below)
+
+    async def drop_points(self, request: DropPointsRequest) -> DropPointsReply:
+        """Delete points of a removed repository."""
+        return DropPointsReply(is_done=await self._writer.drop_repository(request.tenant, request.repo))
 
     async def _submit(self, event: FileEvent, point: FilePoint) -> bool:
         return await self._batchers[event.lane].submit(Work(event, point))

@@ -7,6 +7,9 @@ from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names, topics
 from prism_contracts.records import Layer, ModelVersion, Repository
+from prism_contracts.rpc.repositories import (
+    DROP_POINTS,
+)
 from prism_indexer.deep_handlers import DeepVectorHandlers
 from prism_indexer.handlers import IndexerHandlers
 from prism_indexer.settings import IndexerSettings
@@ -60,6 +63,7 @@ def register(bus: Bus, app: IndexerApp, *, workers: int) -> None:
     bus.consume(topics.FILE_SKIPPED, app.files.on_skipped, workers=workers)
     bus.consume(topics.FILE_FAILED, app.files.on_failed, workers=workers)
     bus.consume(topics.FILES_DROPPED, app.files.on_dropped, workers=1)
+    bus.serve(DROP_POINTS, app.files.drop_points)
     if app.deep:
         bus.consume(topics.DEEP_STARTED, app.deep.on_started, workers=1)
         bus.consume(topics.REPO_INDEXED, app.deep.on_indexed, workers=1)

@@ -31,10 +31,17 @@ from prism_contracts.rpc.layers import (
     DELETE_LAYER,
     OPEN_OVERLAY,
 )
-from prism_contracts.rpc.repositories import REGISTER, REINDEX, REPOSITORY_STATUS, UPDATE_REPOSITORY
+from prism_contracts.rpc.repositories import (
+    REGISTER,
+    REINDEX,
+    REMOVE_REPOSITORY,
+    REPOSITORY_STATUS,
+    UPDATE_REPOSITORY,
+)
 from prism_ingest.adapters.file_window import FileWindow
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.leftovers import Leftovers
 from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
 from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.adapters.plans import PlanStore
@@ -48,6 +55,7 @@ from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.layers import LayerHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.rebase import RebaseHandlers
+from prism_ingest.handlers.removals import RemovalHandlers
 from prism_ingest.handlers.repositories import RepositoryHandlers
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.handlers.snapshots import SnapshotHandlers
@@ -67,6 +75,7 @@ from prism_ingest.operations.pushes import Pushes
 from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
 from prism_ingest.operations.registrations import Registrations
+from prism_ingest.operations.removals import Removals
 from prism_ingest.operations.repository_status import RepositoryStatus
 from prism_ingest.operations.scip_imports import ScipImports
 from prism_ingest.operations.sweep import Sweeper
@@ -103,6 +112,7 @@ class IngestApp:
     recovery: Recovery
     poller: Poller
     sweeper: Sweeper
+    removals: Removals
     snapshots: SnapshotHandlers
     clones: CloneHandlers
     edits: EditHandlers
@@ -113,6 +123,7 @@ class IngestApp:
     commits: CommitHandlers
     scip: ScipHandlers
     repositories: RepositoryHandlers
+    removing: RemovalHandlers
 
 
 async def build(
@@ -207,6 +218,9 @@ async def build(
         windows=windows,
         settings=settings,
     )
+    removals = Removals(
+        bus, ledger, leftovers=Leftovers(bus.js), plans=plans, mirrors=mirrors, cancelling=cancelling
+    )
     scip_imports = ScipImports(bus, ledger, scip_store, ScipMetrics(metrics), settings)
     return IngestApp(
         ledger=ledger,
@@ -220,6 +234,7 @@ async def build(
         recovery=recovery,
         poller=poller,
         sweeper=sweeper,
+        removals=removals,
         snapshots=SnapshotHandlers(uploads),
         clones=CloneHandlers(fetch_jobs, pushes, fetcher),
         edits=EditHandlers(Edits(bus, ledger, planner, settings)),
@@ -234,6 +249,7 @@ async def build(
         repositories=RepositoryHandlers(
             Registrations(ledger, fetch_jobs), RepositoryStatus(ledger, registry), fetch_jobs
         ),
+        removing=RemovalHandlers(removals),
     )
 
 
@@ -263,6 +279,7 @@ def register(bus: Bus, app: IngestApp) -> None:
     bus.serve(UPDATE_REPOSITORY, app.repositories.update)
     bus.serve(REPOSITORY_STATUS, app.repositories.status)
     bus.serve(REINDEX, app.repositories.reindex)
+    bus.serve(REMOVE_REPOSITORY, app.removing.remove)
 
 
 async def serve() -> None:
@@ -292,7 +309,10 @@ def _begin_rounds(bus: Bus, app: IngestApp, settings: IngestSettings) -> list[as
         names.OBJECTS_LAYERS: None,
         names.OBJECTS_HISTORIES: None,
     }
-    rounds = [asyncio.create_task(reclaim_regularly(bus.js, buckets))]
+    rounds = [
+        asyncio.create_task(reclaim_regularly(bus.js, buckets)),
+        asyncio.create_task(app.removals.run()),
+    ]
     if settings.poll_interval_s:
         rounds.append(asyncio.create_task(app.poller.run(settings.poll_interval_s)))
     if settings.sweep_interval_s:

@@ -23,7 +23,7 @@ LIMITS = SourceLimits(file_bytes_max=1_000)
 SECRET = "AKIA" + "Q7RM2XWPLZ5TV3JH"  # the format of an access key, but not a real one
 NOW = datetime(2026, 3, 14, tzinfo=UTC)
 JOB = new_job(
-    key=b"k", tenant="t", repo_name="acme/parcel-tracker", layer="base", lane=Lane.LIVE, snapshot="s",
+    key=b"k", tenant="t", repo="r", repo_name="acme/parcel-tracker", layer="base", lane=Lane.LIVE, snapshot="s",
     state=JobState.INDEXING, now=NOW,
 ).model_copy(update={"version": 3})  # fmt: skip
 

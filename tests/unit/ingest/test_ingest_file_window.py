@@ -69,7 +69,7 @@ class Street:
 
 def planned(tenant: str) -> Job:
     job = new_job(
-        key=b"k", tenant=tenant, repo_name="acme/app", layer="base", lane=Lane.BULK, snapshot="s",
+        key=b"k", tenant=tenant, repo="r", repo_name="acme/app", layer="base", lane=Lane.BULK, snapshot="s",
         state=JobState.INDEXING, now=NOW,
     )  # fmt: skip
     return job.model_copy(update={"job": tenant, "expected": FILES, "settled": bytes(FILES // 8)})

@@ -27,7 +27,7 @@ OF_REMOVALS = [Outcome.REMOVED, Outcome.FAILED, Outcome.SUPERSEDED]
 
 def begin(**changes) -> Job:
     fields = {
-        "key": b"k", "tenant": "t", "repo_name": "acme/parcel-tracker", "layer": "base", "lane": Lane.BULK, "snapshot": "s",
+        "key": b"k", "tenant": "t", "repo": "r", "repo_name": "acme/parcel-tracker", "layer": "base", "lane": Lane.BULK, "snapshot": "s",
         "state": JobState.INDEXING, "now": NOW,
     }  # fmt: skip
     return new_job(**fields | changes)
@@ -141,7 +141,7 @@ def test_the_snapshot_determines_the_job_id():
         begin(tenant="u").job,
         begin(layer="l").job,
         begin(snapshot="z").job,
-        begin(repo_name="a/b").job,
+        begin(repo="s").job,
     }
     assert len(others | {begin().job}) == 5
 

@@ -1,14 +1,14 @@
-"""Repositories as their owners manage them: their state, and imports on request."""
+"""Repositories as their owners manage them: their state, imports on request, and their removal."""
 
 from enum import StrEnum
 
 from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Repository
-from prism_contracts.registry import Rpc
+from prism_contracts.registry import Rpc, Timeout
 from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.rpc.imports import JobReply
-from prism_contracts.types import Count, GitUrl, RefName, RepoKey, RepoNameOrNone
+from prism_contracts.types import Count, GitUrl, RefName, RepoKey, RepoNameOrNone, TenantId
 
 
 class IndexState(StrEnum):
@@ -80,6 +80,32 @@ class ReindexRequest(CallerRequest):
     lane: Lane = Lane.BULK
 
 
+class RemoveRepositoryRequest(CallerRequest):
+    """Removes a repository with everything that is stored of it."""
+
+    repo: RepoKey  # owner/name
+
+
+class RemoveRepositoryReply(Message):
+    """The removed repository. Nothing answers for it any more; its data is deleted in the background."""
+
+    repo: str  # owner/name
+    jobs_cancelled: Count
+
+
+class DropPointsRequest(Message):
+    """Deletes points of a removed repository."""
+
+    tenant: TenantId
+    repo: RepoKey  # id
+
+
+class DropPointsReply(Message):
+    """Whether all points of the repository are deleted. If not, the request is repeated."""
+
+    is_done: bool
+
+
 REGISTER = Rpc("ingest.register", RegisterRequest, RepositoryReply, deadline_s=20, writes=True)
 UPDATE_REPOSITORY = Rpc(
     "ingest.update_repository", UpdateRepositoryRequest, RepositoryReply, deadline_s=10, writes=True
@@ -88,3 +114,11 @@ REPOSITORY_STATUS = Rpc(
     "ingest.repository_status", RepositoryStatusRequest, RepositoryStatusReply, deadline_s=10
 )
 REINDEX = Rpc("ingest.reindex", ReindexRequest, JobReply, deadline_s=20, writes=True)
+REMOVE_REPOSITORY = Rpc(
+    "ingest.remove_repository",
+    RemoveRepositoryRequest,
+    RemoveRepositoryReply,
+    deadline_s=30,
+    timeout=Timeout.IMPORT,
+)
+DROP_POINTS = Rpc("indexer.drop_points", DropPointsRequest, DropPointsReply, deadline_s=30)

@@ -4,6 +4,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
 
+from prism_catalog.repository_names import RepositoryNames
 from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_contracts.types import RepoKeyOrNone
@@ -63,6 +64,10 @@ async def _vault(request: Request) -> Vault:
     return cast("Vault", request.app.state.parts.vault)
 
 
+async def _names(request: Request) -> RepositoryNames:
+    return cast("RepositoryNames", request.app.state.parts.names)
+
+
 async def _tokens(request: Request) -> TokenBook:
     return cast("TokenBook", request.app.state.parts.tokens)
 
@@ -84,6 +89,7 @@ Services = Annotated[Backend, Depends(_backend)]
 Connection = Annotated[Bus, Depends(_bus)]
 Webhooks = Annotated[Receiver, Depends(_webhooks)]
 RepositorySecrets = Annotated[Vault, Depends(_vault)]
+NameBook = Annotated[RepositoryNames, Depends(_names)]
 Tokens = Annotated[TokenBook, Depends(_tokens)]
 Registry = Annotated[Tenants, Depends(_tenants)]
 UsageBook = Annotated[UsageLog, Depends(_usage)]

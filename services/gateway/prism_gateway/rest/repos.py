@@ -6,7 +6,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import Repository
 from prism_contracts.rpc.common import RECEIPT, Receipt, ReceiptRequest
@@ -23,16 +22,19 @@ from prism_contracts.rpc.imports import JOBS, JobReply, JobsRequest
 from prism_contracts.rpc.repositories import (
     REGISTER,
     REINDEX,
+    REMOVE_REPOSITORY,
     REPOSITORY_STATUS,
     UPDATE_REPOSITORY,
     ReindexRequest,
+    RemoveRepositoryReply,
+    RemoveRepositoryRequest,
     RepositoryStatusRequest,
 )
 from prism_contracts.types import CommitIdOrNone, Cursor, RefOrNone, RepoKey
 from prism_gateway.backend import Backend
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import ReindexBody, RepositoryBody, RepositoryPatch, SecretsBody
-from prism_gateway.rest.dependencies import Caller, RepositorySecrets, Services, Settings
+from prism_gateway.rest.dependencies import Caller, NameBook, RepositorySecrets, Services, Settings
 from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 
@@ -107,9 +109,20 @@ async def reindex_repository(
     return reply(await backend.ask(REINDEX, request), status=202, exclude=replies.JOB)
 
 
+@router.delete("/repos/{name:path}", response_model=RemoveRepositoryReply)
+async def remove_repository(name: RepoKey, caller: Caller, backend: Services) -> Response:
+    """Remove a repository with everything that is stored of it, and cancel its jobs.
+
+    Nothing answers for it any more, and its name can be indexed again at once. Its data is deleted in the
+    background.
+    """
+    request = RemoveRepositoryRequest(tenant=caller.tenant, repo=name)
+    return reply(await backend.ask(REMOVE_REPOSITORY, request))
+
+
 @router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
 async def set_secrets(
-    name: RepoKey, body: SecretsBody, backend: Services, vault: RepositorySecrets
+    name: RepoKey, body: SecretsBody, backend: Services, vault: RepositorySecrets, names: NameBook
 ) -> Response:
     """Store the webhook secret of a repository, or the login of its git server.
 
@@ -121,7 +134,8 @@ async def set_secrets(
             f"The token is limited to some repositories, and {shown(name)} is none of them.",
             "Use a token with this repository, or without a list of repositories.",
         )
-    kept = await vault.change(backend.caller.tenant, repo_id(name), body.model_dump(exclude_none=True))
+    tenant = backend.caller.tenant
+    kept = await vault.change(tenant, await names.id_of(tenant, name), body.model_dump(exclude_none=True))
     stored = replies.SecretsKept(
         webhook_secret=bool(kept.webhook_secret), git_password=bool(kept.git_password)
     )

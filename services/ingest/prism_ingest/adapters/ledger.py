@@ -8,8 +8,9 @@ from typing import NamedTuple, Self, TypeVar
 
 from nats.js import JetStreamContext
 
+from prism_catalog.repository_names import RepositoryNames
 from prism_contracts import names
-from prism_contracts.base import BASE_LAYER, repo_id
+from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, shown
 from prism_contracts.records import (
     CHUNKER_KEY,
@@ -66,13 +67,15 @@ class Ledger:
         repositories: Records[Repository],
         layers: Records[Layer],
         jobs: Records[Job],
-        model_versions: Records[ModelVersion],
-        job_key: bytes,
         *,
+        model_versions: Records[ModelVersion],
+        names: RepositoryNames,
+        job_key: bytes,
         quotas: Quotas | None = None,
     ) -> None:
         """Without `quotas`, plans limit nothing."""
         self._quotas = quotas
+        self.names = names
         self.repositories = repositories
         self.layers = layers
         self.jobs = jobs
@@ -86,13 +89,16 @@ class Ledger:
         layers = await open_bucket(js, names.KV_LAYERS, replicas=replicas)
         jobs = await open_bucket(js, names.KV_JOBS, ttl_s=names.JOBS_MAX_AGE_S, replicas=replicas)
         model_versions = await open_bucket(js, names.KV_MODEL_VERSIONS, replicas=replicas)
+        repository_names = RepositoryNames()
+        await repository_names.open(js, replicas=replicas)
         return cls(
             Records(repositories, Repository),
             Records(layers, Layer),
             Records(jobs, Job),
-            Records(model_versions, ModelVersion),
-            await _job_key(js, replicas),
             quotas=quotas,
+            model_versions=Records(model_versions, ModelVersion),
+            names=repository_names,
+            job_key=await _job_key(js, replicas),
         )
 
     async def versions(self) -> tuple[str, str]:
@@ -119,7 +125,7 @@ class Ledger:
 
         Raises REPO_NOT_FOUND, which lists those that the caller may see.
         """
-        for repo in (repo_id(name), name):
+        for repo in (await self.names.id_of(request.tenant, name), name):
             found = await self.repositories.get(repository_key(request.tenant, repo))
             if found is not None and request.sees(found.name):
                 return found
@@ -133,10 +139,13 @@ class Ledger:
         )
 
     async def register(self, fresh: Repository) -> Repository:
-        """Create the record of a repository. Returns the existing one if there is one. Raises LIMIT_EXCEEDED."""
+        """Create the record of a repository. Returns the existing one if there is one.
+
+        Raises LIMIT_EXCEEDED, and UNAVAILABLE if a repository with this id was removed.
+        """
         quotas = self._quotas
         async with quotas.admitted_repository(fresh.tenant, fresh.repo) if quotas else nullcontext():
-            return await self.repositories.modify(fresh.key, lambda found: found or fresh)
+            return await self._write_base(fresh.tenant, fresh.name, fresh.repo, lambda found: found or fresh)
 
     async def change(self, repository: Repository, changes: Mapping[str, object]) -> Repository:
         """Change fields of a repository's record. Raises REPO_NOT_FOUND if it was removed meanwhile."""
@@ -183,14 +192,48 @@ class Ledger:
         """Make the job the active one. Returns its version, which does not change if it is active already."""
         begun: Indexed
         if job.layer == BASE_LAYER:
-            key = repository_key(job.tenant, job.repo)
-            begun = await self.repositories.modify(
-                key, lambda found: _begun_base(found, job, origin, retired)
+            begun = await self._write_base(
+                job.tenant,
+                job.repo_name,
+                job.repo,
+                lambda found: _begun_base(found, job, origin, retired),
             )
         else:
             key = layer_key(job.tenant, job.repo, job.layer)
             begun = await self.layers.modify(key, lambda found: _begun_layer(found, job, origin, retired))
         return begun.next_version - 1
+
+    async def _write_base(
+        self, tenant: str, name: str, repo: str, change: Callable[[Repository | None], Repository]
+    ) -> Repository:
+        """Change the record of a repository, or create it.
+
+        Raises UNAVAILABLE if a repository with this id was removed.
+        """
+        key = repository_key(tenant, repo)
+        if await self.repositories.get(key) is not None:
+            return await self.repositories.modify(key, change)
+        await self._check_current(tenant, name, repo)
+        # A process that died during a removal may have left its record, which has the same name.
+        for gone in await self.names.removed(tenant, name):
+            await self.drop_repository(tenant, gone.repo)
+        written = await self.repositories.modify(key, change)
+        try:
+            await self._check_current(tenant, name, repo)  # again: it may have been removed meanwhile
+        except PrismError:
+            await self.drop_repository(tenant, repo)
+            raise
+        return written
+
+    async def _check_current(self, tenant: str, name: str, repo: str) -> None:
+        if await self.names.id_of(tenant, name) != repo:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE, f"{name} was removed at this moment.", "Retry, to add it again."
+            )
+
+    async def drop_repository(self, tenant: str, repo: str) -> Repository | None:
+        """Delete the record of a removed repository. Returns it, or None if it did not exist."""
+        return await self.repositories.delete_if(repository_key(tenant, repo), lambda _: True)
 
     async def renew_version(self, job: Job) -> Job:
         """Returns a layer's job with a version of the current time, which everything it writes will have.
@@ -338,7 +381,7 @@ def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str
     now = datetime.now(UTC)
     repository = found or Repository(
         tenant=job.tenant,
-        repo=repo_id(job.repo_name),
+        repo=job.repo,
         name=job.repo_name,
         source=origin.source,
         created_at=now,

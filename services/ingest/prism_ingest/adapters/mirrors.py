@@ -13,7 +13,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
@@ -43,6 +43,8 @@ SUSPICIOUS = frozenset(
 )
 # The suffix of a folder into which a mirror is being cloned.
 FRESH = ".fresh"
+# In the name of a mirror's folder, between the hash of its repository and that of its URL.
+SEPARATOR = "-"
 
 # Per lane.
 FETCHES = SlotLimits(total=4, of_tenant=3, of_server=2)
@@ -166,6 +168,22 @@ class Mirrors:
         async with use.adding, use.alone():
             await asyncio.to_thread(_remove, folder)
 
+    async def drop_unknown(self, places: Callable[[], Awaitable[Collection[tuple[str, str]]]]) -> None:
+        """Delete the mirrors of repositories that `places` does not return, except those in use.
+
+        `places` returns tenant and id of every repository. A mirror is made after the record of its
+        repository, so it is called after the folders were listed.
+        """
+        folders = list(self._root.iterdir()) if self._root.exists() else []
+        known = {_beginning(*place) for place in await places()} if folders else set()
+        for folder in folders:
+            use = self._use(folder)
+            if folder.name.partition(SEPARATOR)[0] not in known and not use.is_used:
+                async with use.adding, use.alone():
+                    await asyncio.to_thread(_remove, folder)
+                    if self._sizes is not None:
+                        self._sizes.pop(folder, None)
+
     def close(self) -> None:
         """Remove a temporary folder."""
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -173,8 +191,8 @@ class Mirrors:
             self._temporary.cleanup()
 
     def _folder(self, remote: MirrorSource) -> Path:
-        key = f"{remote.tenant}\0{remote.repo}\0{remote.url}"
-        return self._root / hashlib.sha256(key.encode()).hexdigest()[:32]
+        beginning = _beginning(remote.tenant, remote.repo)
+        return self._root / f"{beginning}{SEPARATOR}{_hashed(remote.url)}"
 
     def _use(self, folder: Path) -> ReadWriteLock:
         """Returns the lock of a mirror, or of the folder that becomes one."""
@@ -240,6 +258,15 @@ class Mirrors:
                 async with use.adding, use.alone():
                     await asyncio.to_thread(_remove, folder)
                     self._sizes.pop(folder, None)
+
+
+def _beginning(tenant: str, repo: str) -> str:
+    """Returns how the names of all mirrors of a repository begin."""
+    return _hashed(f"{tenant}\0{repo}")
+
+
+def _hashed(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def _replace(folder: Path, fresh: Path) -> None:

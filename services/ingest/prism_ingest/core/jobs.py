@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from prism_contracts.base import Lane, repo_id
+from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorBody
 from prism_contracts.events import Outcome, SettledFile
 from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, JobState, SlowFile
@@ -24,6 +24,7 @@ def new_job(
     *,
     key: bytes,
     tenant: str,
+    repo: str,
     repo_name: str,
     layer: str,
     lane: Lane,
@@ -36,7 +37,6 @@ def new_job(
     `key` is the installation's secret: without it, the id cannot be computed from what is public about a
     repository.
     """
-    repo = repo_id(repo_name)
     return Job(
         job=_job_id(key, f"{tenant}\0{repo}\0{layer}\0{snapshot}"),
         tenant=tenant,

@@ -32,11 +32,18 @@ class Cancelling:
             raise job_not_found(job_id)
         if is_final(job):
             return job
-        # First, so that its files are skipped from the moment at which it is final.
-        record = CancelledJob(tenant=tenant, job=job_id, at=datetime.now(UTC))
-        await self._records.put(job_id, record)
-        await self._end(job, why)
+        await self.cancel_for_good(job, why)
         return await self._ledger.jobs.get(job_id) or job
+
+    async def cancel_for_good(self, job: Job, why: str) -> bool:
+        """Cancel a job. If it has ended, only its queued files are skipped. Returns whether it was running."""
+        # First, so that its files are skipped from the moment at which it is final.
+        record = CancelledJob(tenant=job.tenant, job=job.job, at=datetime.now(UTC))
+        await self._records.put(job.job, record)
+        if is_final(job):
+            return False
+        await self._end(job, why)
+        return True
 
     async def finish(self) -> None:
         """End the jobs that a process began to cancel before it died."""

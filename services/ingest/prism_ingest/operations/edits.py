@@ -77,6 +77,7 @@ class Edits:
         return new_job(
             key=self._ledger.job_key,
             tenant=request.tenant,
+            repo=repository.repo,
             repo_name=repository.name,
             layer=BASE_LAYER,
             lane=request.lane,

@@ -56,6 +56,7 @@ class FetchJobs:
         job = new_job(
             key=self._ledger.job_key,
             tenant=request.tenant,
+            repo=await self._ledger.names.id_of(request.tenant, name),
             repo_name=name,
             layer=BASE_LAYER,
             lane=request.lane,
@@ -100,6 +101,7 @@ class FetchJobs:
         job = new_job(
             key=self._ledger.job_key,
             tenant=repository.tenant,
+            repo=repository.repo,
             repo_name=repository.name,
             layer=BASE_LAYER,
             lane=request.lane,
@@ -117,6 +119,7 @@ class FetchJobs:
         job = new_job(
             key=self._ledger.job_key,
             tenant=repository.tenant,
+            repo=repository.repo,
             repo_name=repository.name,
             layer=BASE_LAYER,
             lane=Lane.BULK,
@@ -165,6 +168,7 @@ class FetchJobs:
         return new_job(
             key=self._ledger.job_key,
             tenant=event.tenant,
+            repo=repository.repo,
             repo_name=repository.name,
             layer=layer,
             lane=event.lane,

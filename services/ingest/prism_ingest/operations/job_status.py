@@ -64,13 +64,16 @@ class JobStatus:
         return next((job for job in reversed(jobs) if wanted in {job.repo_name.lower(), job.repo}), None)
 
     async def _jobs(self, request: CallerRequest, repositories: Iterable[Repository]) -> list[Job]:
-        """Returns the jobs that the caller may see, the oldest first."""
+        """Returns the jobs that the caller may see, the oldest first, without those of removed repositories."""
         # A job keeps the name that its repository had.
         names = {(one.tenant, one.repo): one.name for one in repositories}
+        removed = {(gone.tenant, gone.repo) for gone in await self._ledger.names.leftovers()}
         jobs = [
             job
             for job in await self._ledger.jobs.all()
-            if job.tenant == request.tenant and request.sees(names.get((job.tenant, job.repo), job.repo_name))
+            if job.tenant == request.tenant
+            and (job.tenant, job.repo) not in removed
+            and request.sees(names.get((job.tenant, job.repo), job.repo_name))
         ]
         return sorted(jobs, key=lambda job: job.created_at)
 

@@ -164,6 +164,7 @@ def _job(
     return new_job(
         key=key,
         tenant=repository.tenant,
+        repo=repository.repo,
         repo_name=repository.name,
         layer=layer.layer,
         lane=Lane.LIVE,

@@ -245,6 +245,7 @@ class Rebaser:
         job = new_job(
             key=self._ledger.job_key,
             tenant=repository.tenant,
+            repo=repository.repo,
             repo_name=repository.name,
             layer=REBASE,
             lane=Lane.BULK,

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Job, Repository
 from prism_contracts.rpc.imports import CloneRequest
@@ -31,7 +30,7 @@ class Registrations:
         given = _given(request)
         fresh = Repository(
             tenant=request.tenant,
-            repo=repo_id(name),
+            repo=await self._ledger.names.id_of(request.tenant, name),
             name=name,
             source=url,
             created_at=datetime.now(UTC),

@@ -79,6 +79,7 @@ class Uploads:
         job = new_job(
             key=self._ledger.job_key,
             tenant=request.tenant,
+            repo=await self._ledger.names.id_of(request.tenant, request.repo_name),
             repo_name=request.repo_name,
             layer=layer,
             lane=request.lane,

@@ -6,6 +6,9 @@ from prism_contracts.base import BASE_LAYER
 from prism_contracts.records import Job, JobState, Layer, LayerKind, LayerState, Repository
 from prism_contracts.rpc.files import CoverageReply
 from prism_contracts.rpc.layers import LayerReply
+from prism_contracts.rpc.repositories import (
+    RemoveRepositoryReply,
+)
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.receipts import receipt_line, short_commit
 from prism_gateway.mcp.tool import Answer, Json
@@ -111,6 +114,13 @@ def overlay(found: LayerReply) -> Answer:
 def layer_gone(found: LayerReply) -> Answer:
     """Returns a deleted layer."""
     return Answer({"deleted": found.layer.ref}, f"{found.layer.ref} is deleted")
+
+
+def repository_gone(found: RemoveRepositoryReply) -> Answer:
+    """Returns a removed repository."""
+    cancelled = f"; {found.jobs_cancelled} running jobs are cancelled" if found.jobs_cancelled else ""
+    facts = {"deleted": found.repo, "jobs_cancelled": found.jobs_cancelled}
+    return Answer(facts, f"{found.repo} is deleted{cancelled}")
 
 
 def repositories(found: Sequence[Repository], layers: Sequence[Layer]) -> Answer:

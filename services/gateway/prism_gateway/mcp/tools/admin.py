@@ -33,6 +33,10 @@ from prism_contracts.rpc.layers import (
     DeleteLayerRequest,
     OpenOverlayRequest,
 )
+from prism_contracts.rpc.repositories import (
+    REMOVE_REPOSITORY,
+    RemoveRepositoryRequest,
+)
 from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
 from prism_gateway.mcp.following import follow
@@ -67,6 +71,10 @@ class IndexRepository(Arguments):
     wait_s: Annotated[
         int, Field(ge=0, le=WAIT_S_MAX, description="seconds to follow the job; 45 with a progress token")
     ] = 0
+
+
+class RemoveRepository(Arguments):
+    repo: types.RepoKey
 
 
 class BranchIndex(ScopedArguments):
@@ -135,6 +143,11 @@ async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
     is_chosen = "wait_s" in arguments.model_fields_set
     wait_s = WAIT_S_WITH_PROGRESS if call.report and not is_chosen else arguments.wait_s
     return indexing.job(await follow(call, reply.job, wait_s))
+
+
+async def remove_repository(call: Call, arguments: RemoveRepository) -> Answer:
+    request = RemoveRepositoryRequest(tenant=call.caller.tenant, repo=arguments.repo)
+    return indexing.repository_gone(await call.backend.ask(REMOVE_REPOSITORY, request))
 
 
 async def create_branch_index(call: Call, arguments: BranchIndex) -> Answer:
@@ -233,6 +246,15 @@ TOOLS: tuple[AnyTool, ...] = (
         record(job=JOB_SCHEMA),
         index_repository,
         effect=Effect.FETCHES,
+    ),
+    Tool(
+        "remove_repository",
+        Toolset.ADMIN,
+        "Delete a repository with everything stored of it.",
+        RemoveRepository,
+        record(deleted=STRING, jobs_cancelled=INTEGER),
+        remove_repository,
+        effect=Effect.FORGETS,
     ),
     Tool(
         "create_branch_index",
