@@ -50,6 +50,11 @@ def print_json_lines(values: Iterable[Any]) -> None:
         print(json.dumps(value), flush=True)  # noqa: T201 - as above
 
 
+def print_sentence(text: Text) -> None:
+    """Print on standard output: broken between words on a terminal, in one line elsewhere."""
+    out.print(text, soft_wrap=not out.is_terminal)
+
+
 def show_error(error: CommandError, *, as_json: bool) -> None:
     """Print an error: what went wrong, its code, and what to do."""
     if as_json:

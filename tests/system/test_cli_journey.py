@@ -1,11 +1,16 @@
 """A day of a user, from outside: up, index, search, status, doctor, a crash, down; and the demo."""
 
+import contextlib
+import fcntl
 import json
 import os
+import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +63,24 @@ class User:
             timeout=COMMAND_SECONDS_MAX,
         )
 
+    def on_terminal(self, columns: int, *arguments: str | Path) -> list[str]:
+        """Returns the lines that a terminal of this width shows, one after another, without their colours."""
+        main_end, child_end = os.openpty()
+        fcntl.ioctl(child_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        environment = self.environment() | {"TERM": "xterm-256color"}
+        environment.pop("COLUMNS", None)
+        with subprocess.Popen(
+            [PRISM, *arguments], env=environment, stdin=child_end, stdout=child_end, stderr=child_end
+        ) as process:
+            os.close(child_end)
+            written = b""
+            with contextlib.suppress(OSError):  # Linux reports the end of a terminal as an error
+                while part := os.read(main_end, 65_536):
+                    written += part
+        os.close(main_end)
+        assert process.returncode == 0, written
+        return re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.decode()))
+
     def json(self, *arguments: str | Path) -> dict[str, Any]:
         done = self.prism(*arguments, "--json")
         assert done.returncode == 0, done.stderr + done.stdout
@@ -107,6 +130,19 @@ def test_a_second_run_indexes_only_what_changed(user: User):
     best = user.json("search", "debit_account")["results"][0]
     assert best["file_path"] == "payment.py"
     assert "nothing changed" in user.prism("index", user.project, "--name", "me/shop", "--wait").stdout
+
+
+def test_an_import_is_readable_on_a_narrow_terminal(user: User, tmp_path: Path):
+    folder = tmp_path / "a-folder-with-a-long-name" / "inside-another-one-with-a-long-name"
+    folder.mkdir(parents=True)
+    (folder / "payment.py").write_text(PAYMENT)
+    name = "an-owner-with-a-long-name/a-repository-with-a-long-name"
+    screen = user.on_terminal(70, "index", folder, "--name", name, "--wait")
+    lines = [line for line in screen if line.strip()]
+    assert max(map(len, lines)) <= 70, lines
+    assert any("Reading" in line for line in lines)
+    summary = " ".join(line.strip() for line in lines[-2:])
+    assert f"{name}: complete: 1 files: 1 indexed" in summary
 
 
 def test_a_removed_file_is_no_longer_found(user: User):

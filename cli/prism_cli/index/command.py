@@ -23,7 +23,7 @@ from prism_cli.index.naming import (
     name_of_folder,
     name_of_url,
 )
-from prism_cli.index.progress import IndexProgress, waiting_by_service
+from prism_cli.index.progress import SLOW_MS, IndexProgress, waiting_by_service
 from prism_cli.index.upload import Upload, UploadTarget, upload
 from prism_cli.target import ServerTarget
 from prism_contracts.errors import ErrorCode
@@ -42,7 +42,6 @@ STATUS_EVERY_S = 5.0
 # Without --wait: the time in which a job without work can report that nothing changed.
 SETTLE_S = 2.0
 PROBLEMS_SHOWN = 20
-SLOW_MS = 2_000
 
 EXITS = {
     JobState.COMPLETE: Exit.OK,
@@ -198,10 +197,10 @@ class Follower:
 def show(outcome: ImportOutcome) -> None:
     """Print an import's summary, then its error, slow files and problems."""
     job = outcome.job
-    terminal.out.print(Text(summary(outcome), style=_style(job.state)), soft_wrap=True)
+    terminal.print_sentence(Text(summary(outcome), style=_style(job.state)))
     if job.error:
-        terminal.out.print(Text(f"  {job.error.message}  [{job.error.code}]"), soft_wrap=True)
-        terminal.out.print(Text(f"  → {job.error.next_action}", style="cyan"), soft_wrap=True)
+        terminal.print_sentence(Text(f"  {job.error.message}  [{job.error.code}]"))
+        terminal.print_sentence(Text(f"  → {job.error.next_action}", style="cyan"))
     for line in (*slowest_lines(job.slowest), *problem_lines(job.problems)):
         terminal.out.print(Text(line, style="dim"), soft_wrap=True)
 

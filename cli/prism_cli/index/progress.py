@@ -17,12 +17,17 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from prism_contracts.records import Job, JobState
 
 # Queues are shown on a terminal of this width; on a narrower one they would break the line.
 WIDE_COLUMNS = 120
+# The bar, counts of millions of files, the rate and the time on a line.
+FIGURE_COLUMNS = 52
+TITLE_COLUMNS_MIN = 10
+SLOW_MS = 2_000
 
 STATE_TEXTS = {
     JobState.CLONING: "Cloning",
@@ -44,7 +49,7 @@ class IndexProgress:
         is_wide = console.width >= WIDE_COLUMNS
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", table_column=_title_column(console.width)),
             BarColumn(bar_width=24 if is_wide else 8),
             MofNCompleteColumn(),
             _Rate(),
@@ -93,6 +98,12 @@ class IndexProgress:
         return self._progress.add_task(description, total=None, note="")
 
 
+def _title_column(columns: int) -> Column:
+    return Column(
+        no_wrap=True, overflow="ellipsis", max_width=max(columns - FIGURE_COLUMNS, TITLE_COLUMNS_MIN)
+    )
+
+
 def settled(job: Job) -> int:
     """Returns how many of the files with work have settled, with any outcome."""
     counts = job.counts
@@ -116,8 +127,8 @@ def _note(job: Job, waiting: dict[str, int]) -> str:
     parts = [f"{service} {count:,}" for service, count in waiting.items()]
     if job.counts.failed:
         parts.append(f"failed {job.counts.failed:,}")
-    if job.slowest:
+    if job.slowest and job.slowest[0].milliseconds > SLOW_MS:
         parts.append(
-            f"slowest {job.slowest[0].path.rpartition('/')[2]} {job.slowest[0].milliseconds:,.0f} ms"
+            f"slow {job.slowest[0].path.rpartition('/')[2]} {job.slowest[0].milliseconds / 1000:,.1f} s"
         )
     return " · ".join(parts)

@@ -1,20 +1,31 @@
 import gzip
+import io
 import json
+import re
 
 import httpx
 import pytest
 from cli_server import Server, job_json, make_job
 from git_repos import Repo
 from overlay_server import refusal, refused
+from rich.console import Console
 
 from prism_cli.exits import CommandError, Exit
 from prism_cli.index import command
-from prism_cli.index.command import PROBLEMS_SHOWN, Follower, ImportOutcome, Wish, problem_lines, summary
+from prism_cli.index.command import (
+    PROBLEMS_SHOWN,
+    Follower,
+    ImportOutcome,
+    Wish,
+    problem_lines,
+    slowest_lines,
+    summary,
+)
 from prism_cli.index.progress import IndexProgress, settled, waiting_by_service
 from prism_cli.index.upload import UploadTarget
 from prism_cli.terminal import err
 from prism_contracts.errors import ErrorCode
-from prism_contracts.records import FileProblem, JobState
+from prism_contracts.records import FileProblem, JobState, SlowFile
 
 
 @pytest.mark.parametrize(
@@ -50,6 +61,34 @@ def test_the_summary_has_the_counts():
 
 def test_unfinished_job_is_named():
     assert "job j1" in summary(ImportOutcome(make_job(JobState.INDEXING), 1.0))
+
+
+def test_only_files_above_two_seconds_are_slow():
+    files = (SlowFile(path="a\x1b.py", milliseconds=2001), SlowFile(path="b.py", milliseconds=2000))
+    assert slowest_lines(files) == ["  slow: a\N{REPLACEMENT CHARACTER}.py (2.0 s)"]
+
+
+@pytest.mark.parametrize("columns", [70, 80, 200])
+def test_the_display_fits_the_terminal(columns: int):
+    million = 1_234_567
+    job = make_job(JobState.INDEXING, indexed=million // 3)
+    slow, fast = SlowFile(path="deep/slow.c", milliseconds=9000), SlowFile(path="fast.c", milliseconds=9)
+    job = job.model_copy(update={"expected": million, "slowest": (slow, fast)})
+    screen = io.StringIO()
+    console = Console(file=screen, width=columns, force_terminal=True, color_system=None)
+    with IndexProgress(console, "/a/very/long/path" * 20) as progress:
+        progress.reading()
+        progress._progress.refresh()
+        progress.sent(million // 2, million)
+        progress.job(job, {"chunker": 12_345, "embedder": 6789})
+        progress._progress.refresh()
+    lines = [line for line in re.sub(r"\x1b\[[0-9;?]*\w", "", screen.getvalue()).splitlines() if line.strip()]
+    assert max(map(len, lines)) <= columns
+    assert not any(len(line.split()) == 1 for line in lines), "a line is broken"
+    shown = "\n".join(lines)
+    assert "Reading /a/very" in shown
+    assert f"{million // 3}/{million}" in shown
+    assert ("slow slow.c 9.0 s" in shown) == (columns == 200)
 
 
 def test_many_problems_are_counted_by_kind():
