@@ -1,17 +1,19 @@
 """`prism repos`: lists the repositories of a Prism, and changes what it keeps of them."""
 
+import sys
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from prism_cli import terminal
 from prism_cli.client import API, TASK_PATIENCE_S, Prism
-from prism_cli.exits import CommandError
+from prism_cli.exits import CommandError, Exit
 from prism_cli.target import ServerTarget
 
 REPOS = f"{API}/repos"
@@ -52,6 +54,31 @@ async def status(target: ServerTarget, name: str) -> dict[str, Any]:
     """Returns the status of a repository."""
     async with Prism(target) as prism:
         return await prism.manage("GET", f"{_path(name)}/status")
+
+
+async def remove(target: ServerTarget, name: str) -> dict[str, Any]:
+    """Remove a repository. Returns its name, and how many of its imports were cancelled."""
+    async with Prism(target) as prism:
+        return await prism.manage("DELETE", _path(name))
+
+
+def confirm_removal(name: str) -> None:
+    """Ask a person. Raises CommandError if the answer is no, or if there is no terminal to ask."""
+    if not is_terminal():
+        raise CommandError(
+            "Nothing was removed.",
+            "Confirm the removal with --yes.",
+            code="confirmation_required",
+            exit_code=Exit.USAGE,
+        )
+    question = f"Remove {terminal.printable(name)} with its index, branches, secrets and history?"
+    if not typer.confirm(question, err=True):
+        raise CommandError("Nothing was removed.", code="declined")
+
+
+def is_terminal() -> bool:
+    """Whether a person can answer a question."""
+    return sys.stdin.isatty()
 
 
 def _path(name: str) -> str:
@@ -110,6 +137,13 @@ def show_job(job: dict[str, Any]) -> None:
     """Print an import that was begun or joined."""
     name = terminal.printable(job["repo_name"])
     terminal.out.print(Text(f"Job {job['job']} imports {name}: prism repos show {name}"), soft_wrap=True)
+
+
+def show_removed(removed: dict[str, Any]) -> None:
+    """Print which repository is removed."""
+    cancelled = removed["jobs_cancelled"]
+    more = f" Imports cancelled: {cancelled}." if cancelled else ""
+    terminal.out.print(Text(f"{terminal.printable(removed['repo'])} is removed.{more}"), soft_wrap=True)
 
 
 def show_status(status: dict[str, Any]) -> None:

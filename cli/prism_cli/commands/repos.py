@@ -137,3 +137,31 @@ def show_repo(name: NameArgument, as_json: JsonOption = False) -> None:
             terminal.print_json(status)
         else:
             command.show_status(status)
+
+
+@group.command("remove")
+def remove_repo(
+    name: NameArgument,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove a repository with everything that is stored of it, and cancel its imports.
+
+    Its name can be indexed again at once.
+
+    Example: `prism repos remove acme/app --yes`
+    """
+    with told_errors():
+        from prism_cli import repos as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        found = find_target()
+        if not yes:
+            command.confirm_removal(name)
+        removed = asyncio.run(command.remove(found, name))
+        if as_json:
+            terminal.print_json(removed)
+        else:
+            command.show_removed(removed)

@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from prism_cli import repos, target, terminal
-from prism_cli.exits import CommandError
+from prism_cli.exits import CommandError, Exit
 from prism_cli.main import app
 from prism_cli.target import ServerTarget
 from prism_contracts.records import LayerState, Repository
@@ -186,3 +186,42 @@ def test_show_asks_for_the_status(server: Server) -> None:
     shown = CliRunner().invoke(app, ["repos", "show", "acme/app"])
     assert "acme/app: registered, inactive" in shown.output
     assert server.requests[0].url.path == "/api/v1/repos/acme/app/status"
+
+
+REMOVED = {"repo": "acme/app", "jobs_cancelled": 2}
+
+
+def test_remove_names_what_it_removed(server: Server) -> None:
+    server.answers = [httpx.Response(200, json=REMOVED)]
+    shown = CliRunner().invoke(app, ["repos", "remove", "acme/app", "--yes"])
+    assert shown.exit_code == 0, shown.output
+    assert shown.output == "acme/app is removed. Imports cancelled: 2.\n"
+    [request] = server.requests
+    assert (request.method, request.url.path) == ("DELETE", "/api/v1/repos/acme/app")
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n"])
+def test_remove_asks_and_takes_no_for_an_answer(
+    server: Server, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setattr(repos, "is_terminal", lambda: True)
+    shown = CliRunner().invoke(app, ["repos", "remove", "acme/app"], input=answer)
+    assert isinstance(shown.exception, CommandError)
+    assert shown.exception.code == "declined"
+    assert server.requests == []
+
+
+def test_remove_proceeds_after_a_yes(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repos, "is_terminal", lambda: True)
+    server.answers = [httpx.Response(200, json=REMOVED)]
+    shown = CliRunner().invoke(app, ["repos", "remove", "acme/app"], input="y\n")
+    assert shown.exit_code == 0, shown.output
+    assert "acme/app is removed." in shown.output
+    assert len(server.requests) == 1
+
+
+def test_remove_without_a_terminal_needs_the_option(server: Server) -> None:
+    shown = CliRunner().invoke(app, ["repos", "remove", "acme/app"])
+    assert isinstance(shown.exception, CommandError)
+    assert (shown.exception.code, shown.exception.exit_code) == ("confirmation_required", Exit.USAGE)
+    assert server.requests == []
