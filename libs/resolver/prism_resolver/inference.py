@@ -23,7 +23,7 @@ from prism_resolver.languages import (
 )
 from prism_resolver.modules import Certainty
 from prism_resolver.program import SCOPE_KINDS, LocatedModule, Program, symbol_value
-from prism_resolver.unit import Unit, UnresolvedType
+from prism_resolver.unit import MODULE_EXPORTS, Unit, UnresolvedType
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Depth of base classes of base classes, and of calls of returned values.
@@ -229,7 +229,9 @@ class Inference:
     def member_of(self, value: Value, name: str, depth: int = 0) -> Value:
         """Returns the value of the member `name` of a value."""
         if value.kind is ValueKind.MODULE:
-            return self._member_of_module(value, name)
+            return self._member_of_module(value, name, depth)
+        if value.kind is ValueKind.SYMBOL and (found := self._member_of_function(value, name)):
+            return found
         if value.kind is ValueKind.SYMBOL and not self._is_class(value):
             value = self.variable_value(value, depth + 1)
         if value.kind not in {ValueKind.SYMBOL, ValueKind.INSTANCE, ValueKind.SUPER}:
@@ -256,11 +258,28 @@ class Inference:
             self._members_of(value, name).is_complete and not self._members_of(value, "__getattr__").symbols
         )
 
-    def _member_of_module(self, value: Value, name: str) -> Value:
+    def _member_of_function(self, value: Value, name: str) -> Value | None:
+        """Returns what code adds to a function or class, as to any object: `depot.open = …`, `exports.open = …`."""
+        for ref in value.symbols:
+            unit, own = self._program.units[ref.file], self._program.definition(ref).qualified_name
+            if unit.language in OBJECT_MODULES:
+                is_whole = any(one.type == own for one in unit.variables.get(("", MODULE_EXPORTS), ()))
+                owners = [own, EXPORTS] if is_whole else [own]
+                found = [at for owner in owners for at in unit.named.get(f"{owner}.{name}", ())]
+                if found:
+                    return symbol_value(unit, found).with_strategy(Strategy.MODULE, value.certainty)
+        return None
+
+    def _member_of_module(self, value: Value, name: str, depth: int) -> Value:
         units = tuple(self._program.units[ref.file] for ref in value.symbols)
         exported = self._program.module_export(LocatedModule(units, value.certainty), name)
         if exported.is_known:
             return exported.with_strategy(Strategy.MODULE) if exported.kind is ValueKind.SYMBOL else exported
+        whole = self._program.whole_export(value)
+        if whole.is_known and depth <= STEPS_MAX:
+            member = self.member_of(whole, name, depth + 1)
+            if member.is_known:
+                return member
         if any(unit.language in OBJECT_MODULES for unit in units):
             return _member_of_objects(units, name, value.certainty)
         inner = [self._program.locate(unit, f".{name}") for unit in units if unit.language == "python"]
@@ -269,6 +288,7 @@ class Inference:
 
     def _called(self, value: Value, depth: int) -> Value:
         """Returns the value of a call."""
+        value = self._program.whole_export(value)
         if value.kind is not ValueKind.SYMBOL:
             return UNKNOWN
         if self._is_class(value):
@@ -398,6 +418,8 @@ class Inference:
             yield at, name
             for base in at.bases.get(name, ()):
                 value = self.value_of(steps_of(base.type), Location(at, base.inside, base.line))
+                whole = self._program.whole_export(value)
+                value = whole if whole.is_known else value
                 if self._is_class(value) and value.certainty is Certainty.YES:
                     todo += [
                         (self._program.units[one.file], self._program.definition(one).qualified_name)

@@ -20,13 +20,14 @@ from prism_resolver.languages import (
 from prism_resolver.manifests import PackageModule, PackageProvider, Packages
 from prism_resolver.modules import Certainty, File, imports, key, keys
 from prism_resolver.occurrences import DefinitionSite, Occurrences
-from prism_resolver.unit import DEFAULT, Import, Unit, UnitDefinition, read_unit
+from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, Import, Unit, UnitDefinition, read_unit
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Depth of re-exports.
 STEPS_MAX = 40
 # A definition inside one of these is visible by its bare name everywhere in it.
 SCOPE_KINDS = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
+DEFAULTS = frozenset({DEFAULT, MODULE_EXPORTS})
 
 
 class LocatedModule(NamedTuple):
@@ -415,14 +416,25 @@ class Program:
                 return value
         if name in unit.aliases:
             return self.exported_value(unit, unit.aliases[name].type)
-        if name == DEFAULT:
-            return self._default_of(unit)
+        if name in DEFAULTS:
+            return self._default_of(unit, name)
         return self.wildcard_value(unit, name)
 
-    def _default_of(self, unit: Unit) -> Value:
-        """Returns the default export of a module."""
-        spelled = next(iter(unit.variables.get(("", DEFAULT), ())), None)
-        return self.exported_value(unit, spelled.type) if spelled else UNKNOWN
+    def _default_of(self, unit: Unit, name: str) -> Value:
+        """Returns the default export of a module; of a CommonJS module what it is as a whole."""
+        spelled = next(iter(unit.variables.get(("", name), ())), None)
+        if spelled:
+            return self.exported_value(unit, spelled.type)
+        return self.exported_value(unit, MODULE_EXPORTS) if name == DEFAULT else UNKNOWN
+
+    def whole_export(self, value: Value) -> Value:
+        """Returns what the modules of a value are as a whole in CommonJS, `module.exports`; unknown if they are not one."""
+        for _ in range(STEPS_MAX):
+            if value.kind is not ValueKind.MODULE:
+                return value
+            units = tuple(self.units[ref.file] for ref in value.symbols)
+            value = self.module_export(LocatedModule(units, value.certainty), MODULE_EXPORTS)
+        return UNKNOWN
 
     def module_export(self, located: LocatedModule, name: str, exclude: Unit | None = None) -> Value:
         """Returns the value that the files of a module export under a name, without the file `exclude`."""
@@ -430,13 +442,13 @@ class Program:
         values = [
             self.exported_value(unit, name).with_strategy(Strategy.MODULE, located.certainty)
             for unit in located.units
-            if (unit.id in exporters or unit.wildcards or name == DEFAULT) and unit is not exclude
+            if (unit.id in exporters or unit.wildcards or name in DEFAULTS) and unit is not exclude
         ]
         return _merged(value for value in values if value.is_known)
 
     def wildcard_value(self, unit: Unit, name: str) -> Value:
         """Returns the value that wildcard imports (`from m import *`, `#include`) give a name, or UNKNOWN."""
-        if not unit.wildcards or name == DEFAULT:
+        if not unit.wildcards or name in DEFAULTS:
             return UNKNOWN
         closure = self._wildcard_closure(unit)
         values = []

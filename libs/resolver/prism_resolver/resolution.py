@@ -21,13 +21,14 @@ from prism_contracts.code import (
     Strategy,
     SymbolKind,
 )
-from prism_resolver.expressions import OWN_OBJECT, steps_of
+from prism_resolver.expressions import OWN_OBJECT, Step, steps_of
 from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
     ECMASCRIPT,
     IMPLICIT_OBJECT,
     LOCALS_HIDE_NO_MODULE,
+    METHODS_ARE_CALLED,
     ONLY_MEMBERS_OF_RESULTS,
     family_of,
 )
@@ -35,10 +36,10 @@ from prism_resolver.modules import Certainty
 from prism_resolver.occurrences import DefinitionSite
 from prism_resolver.program import Program
 from prism_resolver.unit import INHERITS, Import, Unit, UnitDefinition, UnresolvedType, enclosing_callable
-from prism_resolver.values import LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
+from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 3
+RULES = 4
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # The kinds of symbols that a reference may mean if only its name is known.
@@ -262,16 +263,23 @@ class Resolver:
         local = reference.alias or reference.name
         one = Import(local, reference.name, reference.qualifier, range(0))
         value = self._program.imported_value(self._unit, one)
+        if reference.alias:
+            value = self._whole(value)
         if value.kind is ValueKind.MODULE:
             return Meaning()  # `_modules` yields its edge
         return self._as_meaning(value, LookupKind.OUTSIDE)
 
     def _name_meaning(self, reference: Reference) -> Meaning:
         location = self._location_of(reference.symbol, reference.line)
-        value = self._inference.name_at(reference.name, location)
+        value = self._whole(self._inference.name_at(reference.name, location))
         return self._as_meaning(
             value, LookupKind.ALL if self._may_be_member(location) else LookupKind.OUTSIDE
         )
+
+    def _whole(self, value: Value) -> Value:
+        """Returns what a CommonJS module is as a whole, for a value that is such a module."""
+        whole = self._program.whole_export(value)
+        return whole if whole.kind is ValueKind.SYMBOL else value
 
     def _may_be_member(self, location: Location) -> bool:
         """Returns whether a name without an object may be a member of the enclosing class."""
@@ -290,12 +298,30 @@ class Resolver:
         is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT  # a subclass may have what this class lacks
         if not member.is_known and not is_own and self._inference.lacks(value, reference.name):
             return Meaning()
+        if value.kind is ValueKind.INSTANCE and self._unit.language in METHODS_ARE_CALLED:
+            member = self._field_or_method(member, reference.kind)
         is_object = (
             is_own
             or value.kind in {ValueKind.INSTANCE, ValueKind.SUPER}
+            or self._is_field_of_local(reference, steps, location)
             or (self._unit.language in ONLY_MEMBERS_OF_RESULTS and reference.qualifier.rstrip().endswith(")"))
         )
         return self._as_meaning(member, LookupKind.MEMBERS if is_object else LookupKind.ALL)
+
+    def _field_or_method(self, member: Value, kind: ReferenceKind) -> Value:
+        """Returns the methods of a member for a call, and its fields for any other use."""
+        if member.kind is not ValueKind.SYMBOL:
+            return member
+        is_field = [self._program.definition(ref).kind in VALUE_KINDS for ref in member.symbols]
+        wanted = kind is not ReferenceKind.CALL
+        kept = tuple(ref for ref, field in zip(member.symbols, is_field, strict=True) if field is wanted)
+        return member._replace(symbols=kept) if kept else EXTERNAL if wanted else member
+
+    def _is_field_of_local(self, reference: Reference, steps: Sequence[Step], location: Location) -> bool:
+        """Whether a name is read from a local variable, as in `depot.weigh` without a call."""
+        if self._unit.language not in METHODS_ARE_CALLED or reference.kind is ReferenceKind.CALL or not steps:
+            return False
+        return self._inference.name_at(steps[0].name, location).kind is ValueKind.LOCAL
 
     def _as_meaning(self, value: Value, fallback: LookupKind) -> Meaning:
         if value.kind is ValueKind.SYMBOL:

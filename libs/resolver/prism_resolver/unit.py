@@ -23,6 +23,8 @@ from prism_resolver.modules import File
 WHOLE_MODULE = "*"
 # The name of a module's default export.
 DEFAULT = "default"
+# The name of what a CommonJS module is as a whole: the value of `require`.
+MODULE_EXPORTS = "module.exports"
 INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 # A variable of the object on which a method is called.
 OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")

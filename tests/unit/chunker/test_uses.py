@@ -267,6 +267,11 @@ def exported(path: str, text: str) -> str:
         ("a.ts", "function f() {}\nfunction g() {}\nexport default f;\n", "f"),
         ("a.js", "function f() {}\nfunction g() {}\nmodule.exports = { f, h: k };\nfunction k() {}\n", "f k"),
         ("a.js", "function f() {}\nexports.g = function () {};\nexports.f = f;\nfunction h() {}\n", "f exports.g"),
+        ("lib/depot.js", "module.exports = function () {};\nmodule.exports.open = () => 1;\n", "depot exports.open"),
+        ("depot/index.js", "exports = module.exports = class {\n  open() {}\n};\n", "depot depot.open"),
+        ("lib/depot.js", "module.exports = function make() {};\n", "make"),
+        ("lib/depot.ts", "export default (gate) => gate;\n", "depot"),
+        ("a.js", "class A {\n  get size() {}\n  static set get(v) {}\n  set() {}\n}\n", "A A.size A.get A.set"),
     ],
 )  # fmt: skip
 def test_exports(path: str, text: str, expected: str) -> None:

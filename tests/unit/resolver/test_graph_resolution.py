@@ -1,6 +1,7 @@
 """Edges of small programs."""
 
 import random
+import re
 
 import pytest
 from graph_files import edges_of, facts_of
@@ -523,3 +524,52 @@ def test_tests_of_a_java_package_see_its_types_without_an_import() -> None:
     assert f"{elsewhere}:5 weigh -> {path}:Depot.weigh receiver_type" not in edges_of(
         {path: depot, elsewhere: test}
     )
+
+
+@pytest.mark.parametrize(
+    ("exporting", "symbol"),
+    [
+        ("module.exports = function (gate) {};", "depot"),
+        ("exports = module.exports = function (gate) {};", "depot"),
+        ("module.exports = exports = (gate) => gate;", "depot"),
+        ("module.exports = function create(gate) {};", "create"),
+        ("const make = module.exports = function (gate) {};", "make"),
+        ("module.exports = make;\nfunction make() {}", "make"),
+    ],
+)
+def test_required_module_is_what_it_exports_as_a_whole(exporting: str, symbol: str) -> None:
+    user = 'const d = require("./lib/depot");\nd(1);\nnew d();\nd.open();\n'
+    exported = f"{exporting}\nmodule.exports.open = function () {{}};\n"
+    files = {"main.js": user, "lib/depot.js": exported, "lib/dock.js": exported}
+    found = {re.sub(r" \w+$", "", edge) for edge in edges_of(files)}
+    assert {f"main.js:2 d -> lib/depot.js:{symbol}", f"main.js:3 d -> lib/depot.js:{symbol}"} <= found
+    assert "main.js:4 open -> lib/depot.js:exports.open" in found
+    assert not {edge for edge in found if edge.startswith("main.js") and "dock" in edge}
+
+
+def test_module_that_exports_another_one_leads_to_it() -> None:
+    files = {
+        "main.js": 'const Town = require("./town");\nclass City extends Town {}\nnew City().weigh();\n',
+        "town/index.js": "module.exports = require('./lib/town');\n",
+        "town/lib/town.js": "module.exports = class {\n  weigh() {}\n};\n",
+        "dock.js": "class Dock {\n  weigh() {}\n}\n",
+    }
+    found = edges_of(files)
+    assert "main.js:2 Town -> town/lib/town.js:town module" in found
+    assert "main.js:3 weigh -> town/lib/town.js:town.weigh receiver_type" in found
+
+
+def test_anonymous_default_export_has_the_name_of_its_file() -> None:
+    files = {
+        "main.ts": 'import Depot from "./depot";\nnew Depot().weigh();\n',
+        "depot.ts": "export default class {\n  weigh() {}\n}\n",
+    }
+    assert "main.ts:2 weigh -> depot.ts:depot.weigh receiver_type" in edges_of(files)
+
+
+def test_field_of_rust_is_no_use_of_a_method_or_function_of_its_name() -> None:
+    user = "fn f(d: Depot, x: Vec<u8>) {\n    log(d.weigh);\n    d.weigh();\n    log(x.weigh);\n}\n"
+    home = "pub struct Depot { weigh: u8 }\nimpl Depot {\n    pub fn weigh(&self) {}\n}\n"
+    found = edges_of({"src/lib.rs": f"{home}{user}", "src/other.rs": "pub fn weigh() {}\n"})
+    assert "src/lib.rs:7 weigh -> src/lib.rs:Depot.weigh receiver_type" in found
+    assert not any(edge.startswith("src/lib.rs") and "src/other.rs" in edge for edge in found)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from source_files import source
 
-from prism_contracts.code import EdgeStatus
+from prism_contracts.code import EdgeStatus, SymbolKind
 from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_resolver.modules import Certainty, File, imports
 from prism_search.core.references import edges as edges_module
@@ -260,6 +260,18 @@ def test_each_line_with_the_name_is_explained_or_listed():
     assert text.groups == {ReferenceGroup.CALLERS: 1, ReferenceGroup.IMPORTS: 1}
     assert (text.definitions, text.candidates, text.aliased) == (1, 1, 0)
     assert not text.others
+
+
+def test_variables_and_fields_of_a_name_mean_another_symbol():
+    user = "use crate::gate;\nfn f(d: D) {\n    let with = d.with;\n    log!(with);\n    gate::with(1);\n}\n"
+    files = sources({"src/gate.rs": "pub fn with(n: u8) {}\n", "src/user.rs": user})
+    found = edges(files, "with")
+    defined = {(files[0].facts.scope, files[0].path): {1}}
+    texts = text_module.as_texts("with", files, found, defined)
+    text = text_module.read_text("with", texts, {SymbolKind.FUNCTION})
+    assert [line.number for line in text.others] == [3, 4]
+    assert [line.number for line in text.unexplained] == []
+    assert_lines_add_up(text)
 
 
 def assert_lines_add_up(text):

@@ -20,7 +20,7 @@ from prism_contracts.code import ReferenceKind
 from prism_resolver.facts import FileFacts
 from prism_resolver.modules import key, keys
 from prism_resolver.program import Program
-from prism_resolver.unit import Unit
+from prism_resolver.unit import MODULE_EXPORTS, Unit
 
 _NAME = re.compile(r"[^\W\d]\w*")
 # Prefix of the last part of a module, which is not a name in the program.
@@ -86,6 +86,8 @@ def derived_names(unit: Unit) -> Iterator[tuple[str, str]]:
         *unit.returns.items(),
         *unit.aliases.items(),
     ]
+    if MODULE_EXPORTS in unit.imports:  # what imports this file depends on what this file imports
+        yield from product(_parts(MODULE_EXPORTS), _module_names(unit))
     for name, one in spelled:
         yield from product(_parts(one.type) | _parts(one.made_by), _last(name))
 
@@ -117,10 +119,16 @@ def _of_file(program: Program, unit: Unit) -> Iterator[Statement]:
         yield Statement(_parts(definition.name), content, Dependents.USERS)
 
 
+def _module_names(unit: Unit) -> frozenset[str]:
+    """Returns the names that importers of a whole file depend on."""
+    return frozenset(_MODULE + one for one in keys(unit.file))
+
+
 def _of_imports(unit: Unit) -> Iterator[Statement]:
     for local, imports in unit.imports.items():
+        names = _last(local) | (_module_names(unit) if local == MODULE_EXPORTS else frozenset())
         for one in imports:
-            yield Statement(_last(local), ("import", local, one.name, one.module))
+            yield Statement(names, ("import", local, one.name, one.module))
     for module in unit.wildcards:
         yield Statement(frozenset(), ("wildcard", module), module=module)
 
@@ -130,8 +138,9 @@ def _of_values(unit: Unit) -> Iterator[Statement]:
         for one in bases:
             yield Statement(_last(owner), ("base", owner, one.type, one.inside))
     for place, made in unit.variables.items():
+        names = _parts(place[1]) | (_module_names(unit) if place[1] == MODULE_EXPORTS else frozenset())
         for one in made:
-            yield Statement(_parts(place[1]), ("variable", place, one.type, one.made_by, one.inside))
+            yield Statement(names, ("variable", place, one.type, one.made_by, one.inside))
     for name, one in unit.returns.items():
         yield Statement(_last(name), ("return", name, one.type, one.made_by))
     for name, one in unit.aliases.items():

@@ -19,13 +19,14 @@ from prism_atlas.core.graph import (
     Graph,
     Numbers,
 )
-from prism_contracts.code import CALLABLE_KINDS, EdgeStatus, Flag, Strategy
+from prism_contracts.code import CALLABLE_KINDS, EdgeStatus, Flag, ReferenceKind, Strategy
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
 from prism_resolver.modules import File
 from prism_resolver.program import Program
 from prism_resolver.resolution import CandidateDefinition, NamedUse, may_mean
 from prism_resolver.unit import DEFAULT, Unit, UnitDefinition
 
+_IMPORT = REFERENCE_KINDS.index(ReferenceKind.IMPORT)
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
 _TESTS = _GROUPS.index(ReferenceGroup.TESTS)
@@ -132,13 +133,22 @@ def _symbol_key(graph: Graph, node: int) -> tuple[int, int]:
 
 
 def _resolved_references(graph: Graph, name: str, targets: Sequence[int]) -> Numbers:
-    """Returns the references that resolve to a definition: by its name, by an alias, or without a name."""
+    """Returns the references that resolve to a definition: by its name, by an alias, or without a name.
+
+    What imports a whole module that is the symbol gives it any name.
+    """
     found = np.unique(np.concatenate([graph.meaning(target) for target in targets]))
     names = graph.references.name[found]
+    is_import = graph.references.kind == _IMPORT
+    given = graph.aliases.alias[np.isin(graph.aliases.reference, found[is_import[found]])]
+    imported = names[is_import[found]]
     known = [
         string
         for string in np.unique(names).tolist()
-        if not graph.strings[string] or _is_alias_of(graph, graph.strings[string], name)
+        if string in given
+        or string in imported
+        or not graph.strings[string]
+        or _is_alias_of(graph, graph.strings[string], name)
     ]
     return found[np.isin(names, known)]
 

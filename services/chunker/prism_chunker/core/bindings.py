@@ -26,8 +26,9 @@ WRAPPERS_MAX = 8
 # The maximum number of bindings followed from a variable to the source of its value.
 SOURCES_MAX = 20
 
-# The name under which a module exports its default.
+# The names under which a module exports its default, and itself.
 _DEFAULT = "default"
+_MODULE_EXPORTS = b"module.exports"
 # Expressions that create a value by a call, whose callee comes before the arguments or the fields.
 _CALLS = frozenset(
     {
@@ -112,7 +113,7 @@ class BindingReader:
         wanted = {name.encode() for name in (*names.known, *names.objects)}
         kept: list[Binding] = []
         for name, variables in self._variables.items():
-            is_exported = variables[0].node.type == _DEFAULT
+            is_exported = variables[0].node.type == _DEFAULT or name == _MODULE_EXPORTS
             is_wanted = not name or name in wanted or _OWN_OBJECT.match(name) or is_exported
             if is_wanted and len(kept) < bindings_max:
                 kept += self._of_name(self._label(name), variables, names)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from prism_chunker.core import components, headings, syntax
+from prism_chunker.core import components, headings, module_exports, syntax
 from prism_chunker.core.chunks import make_chunks
 from prism_chunker.core.detect import detect_language
 from prism_chunker.core.languages.table import LANGUAGES, Language, Reader
@@ -31,6 +31,8 @@ def chunk_file(
     language = language_override.lower() or detect_language(path, text)
     lines = TextRows(text)
     outline = _read(LANGUAGES.get(language), lines, budget)
+    if language in module_exports.LANGUAGES:
+        outline = module_exports.name_exports(path, outline)
     chunks = make_chunks(lines, outline)
     return Parsed(
         language, lines.count, outline.parse, chunks, outline.symbols, outline.references, outline.bindings

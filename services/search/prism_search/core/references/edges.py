@@ -18,7 +18,7 @@ from prism_resolver.facts import FileFacts
 from prism_resolver.modules import File
 from prism_resolver.program import Program
 from prism_resolver.resolution import Resolver
-from prism_resolver.unit import DEFAULT, Unit, is_shared
+from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, Unit, is_shared
 from prism_resolver.values import SymbolRef
 
 PROSE = "p"
@@ -105,6 +105,8 @@ class Uses:
         self._name = definitions[0].symbol.name
         self._program = program or Program()
         self.learn(files)
+        # Names under which a whole module is imported that is the symbol.
+        self._modules = [name for one in definitions for name in _module_names(one.file)]
         symbols = {_symbol_key(definition) for definition in definitions}
         self._targets = {
             SymbolRef(file.id, position)
@@ -124,7 +126,7 @@ class Uses:
 
     def edges(self) -> list[Edge]:
         """Returns the edges to any of the definitions, one per reference, in the order to show them."""
-        names = _names_of(self._name, self._files)
+        names = _names_of(self._name, self._files, self._modules)
         is_only_one = len(self._program.main_definitions(tuple(self._program.named(self._name)))) == 1
         by_name = Strategy.ONLY_DEFINITION if is_only_one else Strategy.NAME
         found = (edge for file in self._files for edge in self._edges_of(file, names, by_name))
@@ -148,14 +150,21 @@ class Uses:
                 yield Edge(file, reference, meaning.status, meaning.strategy)
 
 
-def _names_of(name: str, files: Sequence[SourceFile]) -> Sequence[str]:
-    """Returns the name, and its aliases in imports and exports."""
+def _module_names(file: SourceFile) -> Iterator[str]:
+    """Yields the names of a file that CommonJS imports as a whole: `require("./depot")`, `require("./depot.js")`."""
+    if any(binding.name == MODULE_EXPORTS for binding in file.facts.bindings):
+        folder, _, name = file.path.rpartition("/")
+        yield from (name, name.partition(".")[0], folder.rpartition("/")[2])
+
+
+def _names_of(name: str, files: Sequence[SourceFile], modules: Iterable[str]) -> Sequence[str]:
+    """Returns the name, those of the module that it is, and their aliases in imports and exports."""
     aliases: dict[str, set[str]] = {}
     for file in files:
         for reference in file.references:
             if reference.alias:
                 aliases.setdefault(reference.name, set()).add(reference.alias)
-    names = [name, DEFAULT]
+    names = [name, DEFAULT, *modules]
     for known in names:
         names += aliases.pop(known, ())
     return names

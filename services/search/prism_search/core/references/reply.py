@@ -51,7 +51,8 @@ def symbol_references(
     target, match = query.target, query.match
     defined = distinct_places(match.found)
     is_wanted = _file_filter(query.request)
-    text = read_text(query.name, filter(is_wanted, files))
+    kinds = {one.symbol.kind for one in match.found}
+    text = read_text(query.name, filter(is_wanted, files), kinds)
     outside = list(filterfalse(is_wanted, files))
     is_main = query.request.page is ReferencePage.MAIN
     is_first = is_main and not query.start

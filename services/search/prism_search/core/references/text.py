@@ -7,9 +7,10 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from prism_contracts.code import CALLING_LANGUAGES, EdgeStatus, Flag
+from prism_contracts.code import CALLING_LANGUAGES, EdgeStatus, Flag, SymbolKind
 from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_search.core.references.edges import PROSE, Edge, SourceFile, group_of, naming
+from prism_search.core.references.other_forms import is_other
 from prism_search.core.references.text_spans import TextSpans
 
 # Text that is searched for comments and strings, at some 10 ms per million characters. Further lines count as
@@ -93,8 +94,8 @@ class Text(NamedTuple):
     prose_lines: int
 
 
-def read_text(name: str, files: Iterable[TextFile]) -> Text:
-    """Compares the lines that hold a name with what the parsers found."""
+def read_text(name: str, files: Iterable[TextFile], kinds: Collection[SymbolKind] = ()) -> Text:
+    """Compares the lines that hold a name with what the parsers found. `kinds` are those of the symbol."""
     read = list(files)
     found = [(file, lines) for file in read if (lines := lines_with(name, file.text))]
     code = [(file, lines) for file, lines in found if not file.is_prose]
@@ -103,6 +104,12 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
     defining = {file.language for file in read if file.defined}
     unexplained: list[TextFileLine] = []
     mentions: list[TextFileLine] = []
+    others = [
+        TextFileLine(file, number)
+        for file, lines in code
+        for number in lines
+        if number in file.explained and _use(file, number) == OTHER
+    ]
     chars_left = MENTION_CHARS_MAX
     for file, lines in code:
         rest = [number for number in lines if number not in file.explained]
@@ -110,7 +117,9 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
         mentioning = set() if _may_use(file.language, defining) else set(rest)
         if rest and not mentioning and chars_left >= 0:
             mentioning = _mentioning(name, file, rest)
-        unexplained += [TextFileLine(file, number) for number in rest if number not in mentioning]
+        other = _meaning_other(name, file, [one for one in rest if one not in mentioning], kinds)
+        others += [TextFileLine(file, number) for number in rest if number in other]
+        unexplained += [TextFileLine(file, number) for number in rest if number not in mentioning | other]
         mentions += [TextFileLine(file, number) for number in rest if number in mentioning]
     return Text(
         files=len(code),
@@ -118,12 +127,7 @@ def read_text(name: str, files: Iterable[TextFile]) -> Text:
         definitions=uses.pop(DEFINITION, 0),
         groups={group: uses[group] for group in ReferenceGroup if uses[group]},
         candidates=uses[EdgeStatus.CANDIDATE],
-        others=[
-            TextFileLine(file, number)
-            for file, lines in code
-            for number in lines
-            if number in file.explained and _use(file, number) == OTHER
-        ],
+        others=others,
         aliased=sum(len(file.used) for file in read if not file.is_prose)
         - sum(number in file.used for file, lines in code for number in lines),
         unexplained=sorted(unexplained, key=lambda line: line.file.is_test),
@@ -175,6 +179,25 @@ def _mentioning(name: str, file: TextFile, numbers: Sequence[int]) -> set[int]:
         number
         for number in numbers
         if mentions.hold([firsts[number - 1] + at for at in _starts(name, file.lines[number - 1])], len(name))
+    }
+
+
+def _meaning_other(
+    name: str, file: TextFile, numbers: Sequence[int], kinds: Collection[SymbolKind]
+) -> set[int]:
+    """Returns the lines that hold the name only in forms that cannot mean the symbol, such as a variable's."""
+    form = is_other(name, file.language, kinds)
+    if form is None or not numbers:
+        return set()
+    firsts = list(accumulate((len(line) + 1 for line in file.lines), initial=0))
+    return {
+        number
+        for number in numbers
+        if all(
+            form(file.text, start, start + len(name))
+            for at in _starts(name, file.lines[number - 1])
+            for start in [firsts[number - 1] + at]
+        )
     }
 
 

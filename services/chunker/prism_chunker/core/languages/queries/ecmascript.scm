@@ -11,6 +11,8 @@
 (variable_declarator name: (identifier) @name value: (function_expression body: (_) @body)) @function
 (variable_declarator name: (identifier) @name value: (generator_function body: (_) @body)) @function
 (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @class
+(variable_declarator name: (identifier) @name value: (assignment_expression left: (member_expression) right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @function
+(variable_declarator name: (identifier) @name value: (assignment_expression left: (member_expression) right: (class body: (_) @body))) @class
 (program (lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant))
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @variable) @outer)
 (program (variable_declaration (variable_declarator name: (identifier) @name) @variable) @outer)
@@ -20,6 +22,12 @@
 (program (export_statement (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method)))
 (program (expression_statement (assignment_expression left: (member_expression) @path right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @function))
 (program (expression_statement (assignment_expression left: (member_expression) @path right: (class body: (_) @body)) @class))
+(program (expression_statement (assignment_expression left: (identifier) right: (assignment_expression left: (member_expression) @path right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @function)))
+(program (expression_statement (assignment_expression left: (identifier) right: (assignment_expression left: (member_expression) @path right: (class body: (_) @body)) @class)))
+(program (expression_statement (assignment_expression left: (member_expression) @path right: (assignment_expression left: (identifier) right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @function))
+(program (expression_statement (assignment_expression left: (member_expression) @path right: (assignment_expression left: (identifier) right: (class body: (_) @body))) @class))
+(program (export_statement "default" @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]) @function @exported)
+(program (export_statement "default" @name value: (class body: (_) @body)) @class @exported)
 
 (export_statement (class_declaration name: (_) @name) @class) @outer @exported
 (export_statement (function_declaration name: (identifier) @name) @function) @outer @exported
@@ -48,6 +56,8 @@
   name: (object_pattern [(shorthand_property_identifier_pattern) @import (pair_pattern key: (property_identifier) @import value: (identifier) @alias)])
   value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @module)) (#eq? @_require "require"))
 (call_expression function: (identifier) @_require arguments: (arguments . (string) @file) (#eq? @_require "require"))
+(program (expression_statement (assignment_expression left: (member_expression) @alias right: (call_expression function: (identifier) @_require arguments: (arguments . (string) @file))) (#match? @alias "^module\\.exports$") (#eq? @_require "require")))
+(program (expression_statement (assignment_expression left: (identifier) right: (assignment_expression left: (member_expression) @alias right: (call_expression function: (identifier) @_require arguments: (arguments . (string) @file)))) (#match? @alias "^module\\.exports$") (#eq? @_require "require")))
 (call_expression function: (import) arguments: (arguments . (string) @file))
 (variable_declarator name: (identifier) @alias value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @file))))
 (variable_declarator
@@ -90,4 +100,6 @@
 (catch_clause parameter: (identifier) @bound)
 (program (export_statement "default" @bound value: (identifier) @declared))
 (program (export_statement "default" @bound declaration: (_ name: (_) @declared)))
+(program (expression_statement (assignment_expression left: (member_expression) @bound right: (identifier) @declared)) (#match? @bound "^module\\.exports$"))
+(program (expression_statement (assignment_expression left: (identifier) right: (assignment_expression left: (member_expression) @bound right: (identifier) @declared))) (#match? @bound "^module\\.exports$"))
 (for_in_statement left: (identifier) @bound)
