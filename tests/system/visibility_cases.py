@@ -108,6 +108,7 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "POST /overlays": RouteCase({"files": [file], "base_ref": ref["ref"], "handle": of.handle}, scoped),
         "DELETE /overlays/{handle}": RouteCase(None, scoped),
         "GET /usage": RouteCase(params={"tenant": of.tenant}),
+        "GET /audit": RouteCase(params={"tenant": of.tenant}),
         "POST /developer-tokens": RouteCase(
             {"label": "x", "scopes": ["read"], "repos": [of.name], "tenant": of.tenant}
         ),
@@ -154,7 +155,7 @@ NEUTRAL = frozenset(
     {
         "limit", "max_tokens", "detail", "cursor", "regex", "case_sensitive", "word", "output_mode", "exclude", "only",
         "context_lines", "source_only", "include_skipped", "include_body", "include_bodies", "include_members",
-        "include_candidates", "reference_type", "page", "end_line", "depth", "section", "sections", "ttl_s", "kind",
+        "include_candidates", "reference_type", "page", "end_line", "depth", "section", "sections", "ttl_s", "kind", "wait_s",
     }
 )  # fmt: skip
 

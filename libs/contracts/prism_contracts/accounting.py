@@ -14,6 +14,8 @@ from prism_contracts.types import TENANT_PATTERN
 
 # Stands for the tenant of calls that identified no one.
 NO_ONE = "-"
+# Stands for the code of a call whose connection ended before its answer.
+UNANSWERED = "unanswered"
 HISTORY_HITS_MAX = 20
 
 
@@ -66,19 +68,25 @@ class AuditAction(StrEnum):
     OVERLAY_CLOSED = "overlay_closed"
     JOB_CANCELLED = "job_cancelled"
     CACHE_CLEARED = "cache_cleared"
+    WEBHOOK_ACCEPTED = "webhook_accepted"
 
 
 class AuditEntry(Message):
-    """A change, who made it, and from where."""
+    """A change, or an attempt of one: who made it, from where, and how it ended."""
 
+    id: str = ""  # random; an entry that was stored twice has it twice
     at: datetime
-    tenant: str = Field(pattern=TENANT_PATTERN)  # whose data or tokens changed
+    tenant: str = Field(
+        pattern=TENANT_PATTERN
+    )  # whose data or tokens changed; of a refused call, the caller's
     action: AuditAction
     subject: str = ""  # what was changed: a repository, the id of a token, a job
     caller: str  # the id of a token or person
     label: str = ""
     caller_tenant: str = ""  # if an operator of another tenant made it
     address: str = ""
+    # Code of the error. Empty: it was done. `UNANSWERED`: the connection ended first, and it may be done.
+    code: str = ""
     details: dict[str, str] = {}
 
 

@@ -38,6 +38,8 @@ AUDIT = "PRISM_AUDIT"
 HISTORY = "PRISM_HISTORY"
 FEEDBACK = "PRISM_FEEDBACK"
 AUDIT_MAX_AGE_S = 400 * 24 * HOUR_S
+# Per tenant and action; beyond it the oldest are dropped, so a flood of one action hides no other.
+AUDIT_ENTRIES_MAX = 100_000
 FEEDBACK_MAX_AGE_S = 400 * 24 * HOUR_S
 
 

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from prism_catalog.repository_names import RepositoryNames
 from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
+from prism_gateway.accounting.audit import AuditLog
 from prism_gateway.accounting.frame import CallFrame
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.auth import BearerAuth
@@ -27,6 +28,7 @@ from prism_gateway.mcp.server import mcp_server, session_manager
 from prism_gateway.mcp.toolsets import ToolsetCheck
 from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.strangers import Strangers
+from prism_gateway.rest import audit as audit_door
 from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
 from prism_gateway.rest import tenants as tenant_door
 from prism_gateway.rest import tokens as token_door
@@ -63,6 +65,7 @@ class GatewayParts:
     limiter: Limiter
     usage: UsageLog
     kept_requests: KeptRequests
+    audit: AuditLog
 
 
 def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> FastAPI:
@@ -74,7 +77,12 @@ def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> Fast
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with manager.run(), parts.tokens.storing_uses(), parts.usage.storing():
+        async with (
+            manager.run(),
+            parts.tokens.storing_uses(),
+            parts.usage.storing(),
+            parts.audit.storing(),
+        ):
             yield
         await parts.sign_on.close()
 
@@ -91,7 +99,7 @@ def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> Fast
     errors.install(app)
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
-    app.add_middleware(CallFrame, usage=parts.usage)
+    app.add_middleware(CallFrame, usage=parts.usage, audit=parts.audit)
     strangers = Strangers(settings.unauthenticated_per_minute)
     app.add_middleware(
         BearerAuth, tokens=parts.tokens, sign_on=parts.sign_on, strangers=strangers, usage=parts.usage
@@ -130,6 +138,7 @@ def rest_router() -> APIRouter:
         token_door.router,
         tenant_door.router,
         usage_door.router,
+        audit_door.router,
         webhook_door.router,
     ):
         rest.include_router(router)

@@ -15,7 +15,7 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.token_secrets import PREFIX
 from prism_gateway.accounting.facts import CallFacts
 from prism_gateway.accounting.usage import UsageLog
-from prism_gateway.callers import STATE_KEY, Caller
+from prism_gateway.callers import STATE_KEY, Caller, address_of
 from prism_gateway.mcp.errors import refusal
 from prism_gateway.rates.strangers import Strangers
 from prism_gateway.rest.errors import error_response
@@ -51,7 +51,7 @@ class BearerAuth:
             return
         began = time.perf_counter()
         try:
-            caller = await self._admit(scope["path"], Headers(scope=scope), _address(scope))
+            caller = await self._admit(scope["path"], Headers(scope=scope), address_of(scope))
         except _Refused as refused:
             door = MCP_PATH if scope["path"].startswith(MCP_PATH) else REST_DOOR
             self._usage.count(None, CallFacts(call=door, code=refused.code), began)
@@ -128,11 +128,6 @@ class _Refused(Exception):  # noqa: N818 - an answer, not a failure
 
 def _is_guarded(path: str) -> bool:
     return path.startswith(GUARDED_PATHS) and path not in OPEN_PATHS
-
-
-def _address(scope: Scope) -> str:
-    client = scope.get("client")
-    return str(client[0]) if client else ""
 
 
 def _secret(headers: Headers) -> str:

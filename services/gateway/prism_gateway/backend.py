@@ -128,6 +128,8 @@ class Backend:
         limits: dict[str, object] = {"tenant": self.caller.tenant, "visible": self.visible}
         if isinstance(request, ScopedRequest) and is_group(request.repo):
             limits |= {"repo": "", "visible": self._members(request.repo)}
+        if self.facts:
+            self.facts.note_request(request)
         reply = await self.services.ask(rpc, request.model_copy(update=limits))
         if self.facts:
             self.facts.note(request, reply)

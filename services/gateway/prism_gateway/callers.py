@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
 STATE_KEY: Final = "caller"
 
@@ -19,6 +20,16 @@ class Caller:
     label: str
     repos: tuple[str, ...] = ()  # owner/name or @group; empty for every repository of the tenant
     expires_at: datetime | None = None
+
+
+def address_of(scope: Scope) -> str:
+    """Returns the address that a request came from; empty if the server knows none.
+
+    Behind a proxy it is the client's: uvicorn takes `X-Forwarded-For` from the proxies that
+    `FORWARDED_ALLOW_IPS` lists, by default this machine only.
+    """
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def caller_of(request: HTTPConnection) -> Caller:

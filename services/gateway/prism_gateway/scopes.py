@@ -58,6 +58,7 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "POST /overlays": WRITE,
     "DELETE /overlays/{handle}": WRITE,
     "GET /usage": ADMIN,
+    "GET /audit": ADMIN,
     "POST /developer-tokens": ADMIN,
     "GET /developer-tokens": ADMIN,
     "DELETE /developer-tokens/{token}": ADMIN,

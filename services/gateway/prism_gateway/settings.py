@@ -78,6 +78,9 @@ class GatewaySettings(ServiceSettings):
     usage_bytes_max: int = Field(
         512 * MIB, gt=0, description="Space for usage in NATS; the oldest is dropped beyond it, bytes."
     )
+    audit_bytes_max: int = Field(
+        1024 * MIB, gt=0, description="Space for the audit in NATS; the oldest is dropped beyond it, bytes."
+    )
     questions_max: int = Field(64, ge=1, description="Questions in progress at once.")
     questions_of_tenant_shared: int = Field(
         2, ge=1, description="Questions of one tenant in progress while other tenants ask too."

@@ -53,3 +53,44 @@ def test_usage_is_a_table_with_a_total(server: Server):
     assert request.url.params["by"] == "call"
     since = datetime.fromisoformat(request.url.params["since"])
     assert timedelta(days=29) < datetime.now(UTC) - since < timedelta(days=31)
+
+
+ENTRY = {
+    "id": "5b6c1d0f9a3e4c72",
+    "at": "2026-11-25T10:00:03.5Z",
+    "tenant": "acme",
+    "action": "token_created",
+    "subject": "3f786850e387",
+    "caller": "token:0123456789ab",
+    "label": "admin",
+    "caller_tenant": "",
+    "address": "192.0.2.7",
+    "code": "",
+    "details": {"scopes": "read"},
+}
+
+
+def test_audit_follows_pages_up_to_its_limit(server: Server):
+    refused = ENTRY | {"code": "forbidden", "label": "", "caller_tenant": "other"}
+    server.answers = [
+        httpx.Response(200, json={"entries": [ENTRY], "next_cursor": "next"}),
+        httpx.Response(200, json={"entries": [refused], "next_cursor": "more"}),
+    ]
+    shown = CliRunner().invoke(app, ["audit", "--actor", "admin", "--limit", "2"])
+    assert shown.exit_code == 0, shown.output
+    rows = [line.rstrip() for line in shown.output.splitlines()][1:]
+    assert [row.split("  ", 1)[0] for row in rows] == ["2026-11-25 10:00:03"] * 2
+    assert "admin (token:0123456789ab)" in rows[0]
+    assert "3f786850e387 (scopes read)" in rows[0]
+    assert rows[0].endswith("done")
+    assert "token:0123456789ab of other" in rows[1]
+    assert rows[1].endswith("forbidden")
+    first, second = server.requests
+    assert "action" not in first.url.params
+    assert (first.url.params["actor"], first.url.params["limit"]) == ("admin", "2")
+    assert (second.url.params["cursor"], second.url.params["limit"]) == ("next", "1")
+
+
+def test_an_empty_audit_says_so(server: Server):
+    server.answers = [httpx.Response(200, json={"entries": [], "next_cursor": ""})]
+    assert "No changes." in CliRunner().invoke(app, ["audit"]).output

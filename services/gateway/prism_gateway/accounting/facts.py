@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 from prism_contracts.base import Message
 from prism_contracts.rpc.files import OutlineReply, ReadFileReply
 from prism_contracts.rpc.search import Hit, SearchReply, SearchRequest
+from prism_gateway.accounting.changes import ACTIONS, CallChange
 from prism_gateway.budget import CHARS_PER_TOKEN
 from prism_gateway.rates.limiter import Admission
 
@@ -35,6 +36,9 @@ class CallFacts:
     query: str = ""
     hits: tuple[Hit, ...] = ()
     admission: Admission = field(default_factory=Admission)
+    change: CallChange = field(default_factory=CallChange)
+    is_repeated: bool = False  # whether it got the answer of an earlier call, and did nothing
+    is_answered: bool = False  # whether the outcome is known: `code`, or none
 
     @property
     def tokens_in(self) -> int:
@@ -51,8 +55,15 @@ class CallFacts:
         """The files whose code the answer shows, in tokens."""
         return self.file_lines * TOKENS_PER_LINE
 
+    def note_request(self, request: Message) -> None:
+        """Take what a request to a service says about a change. It may get no reply."""
+        if self.call in ACTIONS:
+            self.change.read_request(request)
+
     def note(self, request: Message, reply: Message) -> None:
         """Take what a request to a service and its reply say about the call."""
+        if self.call in ACTIONS:
+            self.change.read_reply(request, reply)
         receipt = getattr(reply, "receipt", None)
         self.repo = (
             getattr(receipt, "repo", "") or getattr(request, "repo", "") or getattr(request, "repo_name", "")

@@ -85,6 +85,7 @@ def mcp_server(services: BackendServices, limiter: Limiter, version: str) -> Ser
         call = Call(services.of(caller_of(request), facts), repo, ref, commit, len(tools), report)
         arguments = params.arguments or {}
         result = await _run(tool, call, arguments, limiter, facts)
+        facts.is_answered = True
         facts.chars_in = len(json.dumps(arguments))
         facts.chars_out = sum(len(part.text) for part in result.content if isinstance(part, TextContent))
         return result

@@ -9,6 +9,8 @@ from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_contracts.types import RepoKeyOrNone
 from prism_gateway import callers
+from prism_gateway.accounting.audit import AuditLog
+from prism_gateway.accounting.changes import CallChange
 from prism_gateway.accounting.facts import FACTS_KEY, facts_of
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.backend import Backend, BackendServices
@@ -80,6 +82,14 @@ async def _usage(request: Request) -> UsageLog:
     return cast("UsageLog", request.app.state.parts.usage)
 
 
+async def _audit(request: Request) -> AuditLog:
+    return cast("AuditLog", request.app.state.parts.audit)
+
+
+async def _change(request: Request) -> CallChange:
+    return facts_of(request).change
+
+
 async def _settings(request: Request) -> GatewaySettings:
     return cast("GatewaySettings", request.app.state.settings)
 
@@ -93,6 +103,8 @@ NameBook = Annotated[RepositoryNames, Depends(_names)]
 Tokens = Annotated[TokenBook, Depends(_tokens)]
 Registry = Annotated[Tenants, Depends(_tenants)]
 UsageBook = Annotated[UsageLog, Depends(_usage)]
+AuditBook = Annotated[AuditLog, Depends(_audit)]
+ThisChange = Annotated[CallChange, Depends(_change)]
 Settings = Annotated[GatewaySettings, Depends(_settings)]
 RepoHeader = Annotated[
     RepoKeyOrNone,

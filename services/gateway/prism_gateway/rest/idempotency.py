@@ -11,6 +11,7 @@ from fastapi import Depends, Header, Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
+from prism_gateway.accounting.facts import facts_of
 from prism_gateway.callers import caller_of
 from prism_gateway.kept_requests import KeptRequests, KeptResponse, KeyedRequest
 from prism_gateway.rest.dependencies import check_route
@@ -61,6 +62,7 @@ def _idempotent(handle: Handle) -> Handle:
         kept = cast("KeptRequests", request.app.state.parts.kept_requests)
         begun = await kept.begin(await _keyed(request, key))
         if isinstance(begun, KeptResponse):
+            facts_of(request).is_repeated = True
             headers = {REPLAYED: "true", "Cache-Control": "no-store"}
             return Response(begun.body, begun.status, headers, JSON)
         try:

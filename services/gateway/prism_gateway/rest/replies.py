@@ -6,6 +6,7 @@ from typing import Any, Self
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from prism_contracts.accounting import AuditEntry
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Limits, Repository, Token
 from prism_contracts.rpc.layers import LayerReply
@@ -185,6 +186,13 @@ class SecretsKept(BaseModel):
 
     webhook_secret: bool
     git_password: bool
+
+
+class Audit(BaseModel):
+    """Changes, the newest first."""
+
+    entries: tuple[AuditEntry, ...]
+    next_cursor: str  # empty at the end
 
 
 class Overlay(BaseModel):

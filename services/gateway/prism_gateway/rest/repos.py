@@ -34,7 +34,14 @@ from prism_contracts.types import CommitIdOrNone, Cursor, RefOrNone, RepoKey
 from prism_gateway.backend import Backend
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import ReindexBody, RepositoryBody, RepositoryPatch, SecretsBody
-from prism_gateway.rest.dependencies import Caller, NameBook, RepositorySecrets, Services, Settings
+from prism_gateway.rest.dependencies import (
+    Caller,
+    NameBook,
+    RepositorySecrets,
+    Services,
+    Settings,
+    ThisChange,
+)
 from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 
@@ -122,12 +129,20 @@ async def remove_repository(name: RepoKey, caller: Caller, backend: Services) ->
 
 @router.put("/repos/{name:path}/secrets", response_model=replies.SecretsKept)
 async def set_secrets(
-    name: RepoKey, body: SecretsBody, backend: Services, vault: RepositorySecrets, names: NameBook
+    name: RepoKey,
+    *,
+    body: SecretsBody,
+    backend: Services,
+    vault: RepositorySecrets,
+    names: NameBook,
+    change: ThisChange,
 ) -> Response:
     """Store the webhook secret of a repository, or the login of its git server.
 
     Omitted fields stay unchanged.
     """
+    change.subject = name
+    change.describe(fields=", ".join(sorted(body.model_fields_set)))
     if not backend.sees(name):
         raise PrismError(
             ErrorCode.FORBIDDEN,

@@ -11,7 +11,7 @@ from prism_contracts.records import Limits, Tenant, Token
 from prism_contracts.types import TenantId, TenantIdOrNone
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import OF_PLAN, LimitChanges, TenantBody, TenantChanges
-from prism_gateway.rest.dependencies import Caller, Registry, Tokens
+from prism_gateway.rest.dependencies import Caller, Registry, ThisChange, Tokens
 from prism_gateway.rest.replies import reply
 from prism_gateway.scopes import TokenScope
 
@@ -24,11 +24,15 @@ router = APIRouter(prefix="/tenants", tags=["tenants"])
 
 
 @router.post("", response_model=replies.CreatedTenant, status_code=201)
-async def create_tenant(body: TenantBody, caller: Caller, tenants: Registry, tokens: Tokens) -> Response:
+async def create_tenant(
+    body: TenantBody, *, caller: Caller, tenants: Registry, tokens: Tokens, change: ThisChange
+) -> Response:
     """Create a tenant with a first token, which can do everything within it.
 
     The response is the only one with the token's secret.
     """
+    change.subject = change.tenant = body.id
+    change.describe(name=body.name, plan=body.plan, limits=_listed(body.limits))
     now = datetime.now(UTC)
     tenant = Tenant(
         tenant=body.id,
@@ -73,12 +77,17 @@ async def show_tenant(tenant: TenantId, tenants: Registry) -> Response:
 
 
 @router.patch("/{tenant}", response_model=replies.TenantDetails)
-async def update_tenant(tenant: TenantId, body: TenantChanges, caller: Caller, tenants: Registry) -> Response:
+async def update_tenant(
+    tenant: TenantId, *, body: TenantChanges, caller: Caller, tenants: Registry, change: ThisChange
+) -> Response:
     """Change a tenant. Omitted fields stay unchanged.
 
     Every copy of the gateway follows within a second: with `is_active` false it refuses every token and
     webhook of the tenant, and new limits hold for the next call.
     """
+    change.subject = change.tenant = tenant
+    fields = body.model_dump(exclude={"limits"}, exclude_none=True)
+    change.describe(**fields, limits=_listed(body.limits))
     if body.is_active is False and tenant == caller.tenant:
         raise PrismError(
             ErrorCode.FORBIDDEN,
@@ -89,10 +98,10 @@ async def update_tenant(tenant: TenantId, body: TenantChanges, caller: Caller, t
     if body.plan is not None:
         changes["plan"] = tenants.plan_named(body.plan)
 
-    def change(known: Tenant) -> Tenant:
+    def changed(known: Tenant) -> Tenant:
         return known.model_copy(update={**changes, "limits": _changed(known.limits, body.limits)})
 
-    return reply(_shown(await tenants.change(tenant, change), tenants))
+    return reply(_shown(await tenants.change(tenant, changed), tenants))
 
 
 def _changed(limits: Limits, changes: LimitChanges) -> Limits:
@@ -104,6 +113,10 @@ def _changed(limits: Limits, changes: LimitChanges) -> Limits:
         else:
             changed[limit] = value
     return changed
+
+
+def _listed(limits: LimitChanges) -> str:
+    return ", ".join(f"{limit} {value}" for limit, value in limits.items())
 
 
 def _shown(tenant: Tenant, tenants: Registry) -> replies.TenantDetails:

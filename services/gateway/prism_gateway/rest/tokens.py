@@ -12,7 +12,7 @@ from prism_contracts.types import TenantIdOrNone, TokenId
 from prism_gateway.grants import check_grant, may_revoke, may_see, tenant_for
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import TokenBody
-from prism_gateway.rest.dependencies import Caller, Registry, Tokens
+from prism_gateway.rest.dependencies import Caller, Registry, ThisChange, Tokens
 from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 
@@ -22,12 +22,20 @@ router = APIRouter(prefix="/developer-tokens", tags=["tokens"], route_class=Idem
 
 
 @router.post("", response_model=replies.CreatedToken, status_code=201, dependencies=[IDEMPOTENT])
-async def create_token(body: TokenBody, caller: Caller, tenants: Registry, tokens: Tokens) -> Response:
+async def create_token(
+    body: TokenBody, *, caller: Caller, tenants: Registry, tokens: Tokens, change: ThisChange
+) -> Response:
     """Create a token. The response is the only one with its secret.
 
     A token cannot have scopes or repositories that its creator does not have.
     """
-    tenant = tenant_for(caller, body.tenant)
+    change.describe(
+        label=body.label,
+        scopes=", ".join(sorted(body.scopes)),
+        repos=", ".join(body.repos),
+        expires_at=body.expires_at and body.expires_at.isoformat(),
+    )
+    tenant = change.tenant = tenant_for(caller, body.tenant)
     check_grant(caller, body.scopes, body.repos)
     if tenant != caller.tenant:
         await tenants.find(tenant)  # a typo makes no tenant
@@ -41,6 +49,7 @@ async def create_token(body: TokenBody, caller: Caller, tenants: Registry, token
         created_by=caller.id,
     )
     secret, known = await tokens.create(token)
+    change.subject = known.id
     created = replies.CreatedToken(secret=secret, token=replies.DeveloperToken.of(*known))
     response = reply(created, status=201)
     response.headers["Cache-Control"] = "no-store"
@@ -56,9 +65,12 @@ async def list_tokens(caller: Caller, tokens: Tokens, tenant: TenantQuery = "") 
 
 
 @router.delete("/{token}", response_model=replies.DeveloperToken)
-async def revoke_token(token: TokenId, caller: Caller, tokens: Tokens, tenant: TenantQuery = "") -> Response:
+async def revoke_token(
+    token: TokenId, *, caller: Caller, tokens: Tokens, change: ThisChange, tenant: TenantQuery = ""
+) -> Response:
     """Revoke a token: every copy of the gateway refuses it within a second. A second call changes nothing."""
-    owner = tenant_for(caller, tenant)
+    change.subject = token
+    owner = change.tenant = tenant_for(caller, tenant)
     found = next((one for one in await tokens.of_tenant(owner) if one.id == token), None)
     if found is None or not may_see(caller, found.token):
         raise _unknown(token)
@@ -68,6 +80,7 @@ async def revoke_token(token: TokenId, caller: Caller, tokens: Tokens, tenant: T
             f"The token {token} has scopes that yours does not have: {', '.join(found.token.scopes)}.",
             "Use a token with these scopes.",
         )
+    change.describe(label=found.token.label)
     revoked = await tokens.revoke(owner, token)
     if revoked is None:
         raise _unknown(token)

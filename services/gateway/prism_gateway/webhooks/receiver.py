@@ -51,6 +51,13 @@ class WebhookOutcome(StrEnum):
     IGNORED = "ignored"
 
 
+class QueuedPush(NamedTuple):
+    """A push that ingest takes up."""
+
+    repository: Repository
+    hook: Hook
+
+
 class Taken(NamedTuple):
     """The response to an authentic webhook."""
 
@@ -58,6 +65,7 @@ class Taken(NamedTuple):
     event: WebhookEvent
     reason: str = ""  # why it was ignored; empty if it was not
     repositories: tuple[str, ...] = ()
+    queued: tuple[QueuedPush, ...] = ()  # of any tenant: for the audit, not for the sender
 
 
 class Signers(NamedTuple):
@@ -176,7 +184,8 @@ class Receiver:
         if not queued:
             return Taken(WebhookOutcome.DUPLICATE, hook.event, "this delivery was already accepted")
         # Only the sender's claim: the installation's secret covers repositories of all tenants.
-        return Taken(WebhookOutcome.QUEUED, hook.event, repositories=(hook.remote.full_name,))
+        pushes = tuple(QueuedPush(found, hook) for found in queued)
+        return Taken(WebhookOutcome.QUEUED, hook.event, repositories=(hook.remote.full_name,), queued=pushes)
 
     async def _queue(self, hook: Hook, repository: Repository) -> bool:
         """Publish the push, unless this delivery already did. A delivery that failed may be repeated."""

@@ -1,0 +1,96 @@
+"""What each call that changes something is recorded as, and what it says about the change.
+
+The audit and its tests read these tables: a route or tool that changes something is in one of them, or in
+`UNRECORDED`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from prism_contracts.accounting import AuditAction
+from prism_contracts.base import Message
+from prism_source.clone_url import normalized_location
+
+# By method and path below `/api/v1`, and by tool.
+ACTIONS: Final[Mapping[str, AuditAction]] = {
+    "POST /repos": AuditAction.REPOSITORY_REGISTERED,
+    "PATCH /repos/{name:path}": AuditAction.REPOSITORY_CHANGED,
+    "DELETE /repos/{name:path}": AuditAction.REPOSITORY_REMOVED,
+    "POST /repos/{name:path}/index": AuditAction.REPOSITORY_INDEXED,
+    "PUT /repos/{name:path}/secrets": AuditAction.SECRETS_CHANGED,
+    "DELETE /jobs/{job}": AuditAction.JOB_CANCELLED,
+    "POST /ingest/snapshots": AuditAction.REPOSITORY_INDEXED,
+    "POST /ingest/file": AuditAction.FILES_EDITED,
+    "POST /ingest/diff": AuditAction.FILES_EDITED,
+    "POST /ingest/scip": AuditAction.SCIP_STORED,
+    "POST /layers": AuditAction.LAYER_CREATED,
+    "DELETE /layers": AuditAction.LAYER_REMOVED,
+    "POST /overlays": AuditAction.OVERLAY_OPENED,
+    "DELETE /overlays/{handle}": AuditAction.OVERLAY_CLOSED,
+    "POST /developer-tokens": AuditAction.TOKEN_CREATED,
+    "DELETE /developer-tokens/{token}": AuditAction.TOKEN_REVOKED,
+    "POST /tenants": AuditAction.TENANT_CREATED,
+    "PATCH /tenants/{tenant}": AuditAction.TENANT_CHANGED,
+    "index_repository": AuditAction.REPOSITORY_INDEXED,
+    "remove_repository": AuditAction.REPOSITORY_REMOVED,
+    "create_branch_index": AuditAction.LAYER_CREATED,
+    "delete_branch_index": AuditAction.LAYER_REMOVED,
+    "open_overlay": AuditAction.OVERLAY_OPENED,
+    "close_overlay": AuditAction.OVERLAY_CLOSED,
+    "cancel_job": AuditAction.JOB_CANCELLED,
+}
+UNRECORDED: Final[Mapping[str, str]] = {
+    "POST /search": "a question",
+    "POST /grep": "a question",
+    "POST /ingest/snapshots/{job}/packs": "a part of an import, recorded by its snapshot",
+    "POST /ingest/webhook": "has no caller: the route records each push that ingest takes",
+}
+
+# Fields of requests that describe a change, in this order.
+DESCRIBING: Final = ("ref", "layer_ref", "handle", "base_ref", "commit", "base_commit", "root")
+DETAIL_CHARS_MAX = 200
+SUBJECT_CHARS_MAX = 300
+
+
+@dataclass(slots=True)
+class CallChange:
+    """What a call changes."""
+
+    subject: str = ""  # a repository, the id of a token, a job
+    tenant: str = ""  # whose; empty for the caller's
+    details: dict[str, str] = field(default_factory=dict)
+
+    def describe(self, **details: object) -> None:
+        """Add details. Empty ones and zeros are left out."""
+        for name, value in details.items():
+            if isinstance(value, bool) or value:
+                shown = str(value).lower() if isinstance(value, bool) else str(value)
+                self.details[name] = shown[:DETAIL_CHARS_MAX]
+
+    def read_request(self, request: Message) -> None:
+        """Take what a request says about the change. Its contents and logins are left out."""
+        said = (getattr(request, name, "") for name in ("repo", "repo_name", "job"))
+        self.subject = self.subject or next((name for name in said if name), "")[:SUBJECT_CHARS_MAX]
+        self.describe(
+            **{name: getattr(request, name, "") for name in DESCRIBING},
+            source=normalized_location(getattr(request, "url", "")),
+            files=len(getattr(request, "files", ())),
+            is_active=getattr(request, "is_active", None),
+            full=getattr(request, "full", False) or None,
+            force=getattr(request, "force", False) or None,
+        )
+
+    def read_reply(self, request: Message, reply: Message) -> None:
+        """Take what the reply adds: the full name of the repository, the job, the handle of an overlay."""
+        job, layer = getattr(reply, "job", None), getattr(reply, "layer", None)
+        repository = getattr(reply, "repository", None)
+        named = repository.name if repository is not None else getattr(reply, "repo", "")
+        self.subject = named or self.subject
+        if job is not None and job.job == getattr(request, "job", ""):
+            self.describe(repo=job.repo_name)
+        elif job is not None:
+            self.subject = job.repo_name
+            self.describe(job=job.job)
+        if layer is not None and hasattr(request, "handle"):
+            self.describe(handle=layer.ref)
