@@ -23,6 +23,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
     FileChanged,
     FileEvent,
+    FileFailed,
     FileRemoved,
     FilesDropped,
     FileSkipped,
@@ -45,9 +46,12 @@ from prism_contracts.records import (
 )
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import (
+    COUNT_CHUNKS,
     MANIFEST,
     POINT_COUNTS,
     READ_FILE,
+    CountChunksReply,
+    CountChunksRequest,
     LayerPoints,
     ManifestEntry,
     ManifestReply,
@@ -120,6 +124,7 @@ class Index:
         self.variants_at: Callable[[str], Awaitable[dict[str, str]]]  # by path, at a ref
         self.fails: set[str] = set()  # paths
         self.lost: set[str] = set()  # layers with a lost file
+        self.more_chunks = 0  # of each tenant, besides one per indexed file
         self.may_index = asyncio.Event()
         self.may_index.set()
 
@@ -127,9 +132,11 @@ class Index:
         self.bus.consume(topics.FILE_CHANGED, self.on_changed, workers=8)
         self.bus.consume(topics.FILE_SKIPPED, self.on_skipped, workers=8)
         self.bus.consume(topics.FILE_REMOVED, self.on_removed, workers=8)
+        self.bus.consume(topics.FILE_FAILED, self.on_failed, workers=8)
         self.bus.consume(topics.FILES_DROPPED, self.on_dropped, workers=1)
         self.bus.serve(MANIFEST, self.manifest, deadline_s=DEADLINE_S)
         self.bus.serve(POINT_COUNTS, self.point_counts, deadline_s=DEADLINE_S)
+        self.bus.serve(COUNT_CHUNKS, self.count_chunks, deadline_s=DEADLINE_S)
         self.bus.serve(READ_FILE, self.read_file, deadline_s=DEADLINE_S)
         self.bus.serve(DROP_POINTS, self.drop_points)
 
@@ -144,19 +151,24 @@ class Index:
     async def on_removed(self, event: FileRemoved) -> None:
         await self._hold(event, Outcome.REMOVED)
 
+    async def on_failed(self, event: FileFailed) -> None:
+        await self._hold(event, Outcome.FAILED, code=event.code, detail=event.detail)
+
     async def on_dropped(self, event: FilesDropped) -> None:
         for file in event.files:
             if file in self.held and self.held[file].version < event.below:
                 del self.held[file]
 
-    async def _hold(self, event: FileEvent, outcome: Outcome, blob: str = "", text: str = "") -> None:
+    async def _hold(
+        self, event: FileEvent, outcome: Outcome, blob: str = "", text: str = "", **reason: str
+    ) -> None:
         file = file_id(event.tenant, event.repo, event.layer, event.path)
         if file not in self.held or self.held[file].version < event.version:
             self.held[file] = Held(
                 event.layer, event.path, event.version, outcome.value, blob, text, (event.tenant, event.repo)
             )
         self.written.append(event.path)
-        settled = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome)
+        settled = SettledFile(path=event.path, ordinal=event.ordinal, outcome=outcome, **reason)
         settled_event = FilesSettled(tenant=event.tenant, job=event.job, files=(settled,))
         await self.bus.publish(settled_event, lane=event.lane)
 
@@ -189,6 +201,12 @@ class Index:
             LayerPoints(repo=request.repo, layer=one, points=0, files=0, lost=1) for one in sorted(self.lost)
         )
         return PointCountsReply(total=0, repositories={}, layers=layers)
+
+    async def count_chunks(self, request: CountChunksRequest) -> CountChunksReply:
+        """Counts a chunk per indexed file."""
+        own = [held for held in self.held.values() if held.place[0] == request.tenant]
+        indexed = sum(held.status == Outcome.INDEXED for held in own)
+        return CountChunksReply(chunks=indexed + self.more_chunks)
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
         """Reads a file of the base, or the variant that overrides it."""

@@ -568,6 +568,19 @@ async def test_layers_are_counted_however_many_there_are(client, tenant):
     assert counts == dict.fromkeys(keys, 2)  # the file and its chunk
 
 
+async def test_chunks_of_a_tenant_are_counted_in_all_repositories_and_layers(client, two_tenants):
+    tenant, other = two_tenants
+    before = await Reader(client).chunks_of(tenant), await Reader(client).chunks_of(other)
+    layer = indexed_texts.file_point(tenant, NAME, PATH, "x = 1\n", 1, layer="layer")
+    second = indexed_texts.file_point(tenant, "acme/second", PATH, "x = 1\n", 1)
+    await Writer(client).write(tenant, [layer, second, version_of(tenant, "skipped", 1, "b.png")])
+    after = await Reader(client).chunks_of(tenant), await Reader(client).chunks_of(other)
+    assert after == (before[0] + 2, before[1])
+    with pytest.raises(PrismError) as caught:
+        await Reader(client).chunks_of("")
+    assert caught.value.code is ErrorCode.FORBIDDEN
+
+
 @pytest.mark.parametrize("scope", [Scope(tenant="", repos=(REPO,)), Scope(tenant="t", repos=())], ids=str)
 async def test_read_without_tenant_or_repository_is_not_sent(scope):
     class Unreachable:

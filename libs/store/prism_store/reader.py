@@ -13,6 +13,7 @@ from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.code import FileStatus
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_store.client import StoreClient
 from prism_store.gate import is_missing, scope_condition, store_call, view_condition
 from prism_store.schema import FAST_VECTOR, alias, deep_vector, repo_of
@@ -252,6 +253,16 @@ class Reader:
         for sign, within in ((1, scope_condition(scope)), *_differences(scope)):
             total += sign * await self._count(scope, [within, *conditions])
         return total
+
+    async def chunks_of(self, tenant: str) -> int:
+        """Counts the chunks of a tenant, in all repositories and layers.
+
+        Replaced ones count until they are deleted.
+        The only read without repositories: the number is for the limit of the tenant's plan.
+        """
+        if not tenant:
+            raise PrismError(ErrorCode.FORBIDDEN, "A read of the store needs a tenant.")
+        return await self._count(Scope(tenant, ()), [without_status()])
 
     async def counts_by(
         self, scope: Scope, field: str, conditions: Sequence[models.Condition] = ()

@@ -65,6 +65,7 @@ from prism_ingest.operations.commit_reader import CommitReader
 from prism_ingest.operations.edits import Edits
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.fetching import Fetcher
+from prism_ingest.operations.import_gate import ChunkQuota, ImportGate
 from prism_ingest.operations.job_status import JobStatus
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.layer_registry import LayerRegistry
@@ -149,6 +150,8 @@ async def build(
     scip_store = await ScipStore.open(bus, replicas)
     tracker = JobTracker(bus, ledger, plans, variants.lists, PushMetrics(metrics))
     windows = {lane: FileWindow(ledger.jobs.get) for lane in Lane}
+    chunks = ChunkQuota(bus, tenants, windows.values())
+    gates = {lane: ImportGate(window, chunks) for lane, window in windows.items()}
     cancelled_jobs = await CancelledJobs.open(bus)
     cancellations = Records(await open_bucket(bus.js, names.KV_CANCELLED_JOBS), CancelledJob)
     cancelling = Cancelling(ledger, cancellations, tracker)
@@ -174,7 +177,7 @@ async def build(
         layers=registry,
         tracker=tracker,
         cancelled=cancelled_jobs,
-        windows=windows,
+        gates=gates,
         settings=settings,
     )
     rebaser = Rebaser(
@@ -215,7 +218,7 @@ async def build(
         planner=planner,
         layers=registry,
         cancelled=cancelled_jobs,
-        windows=windows,
+        gates=gates,
         settings=settings,
     )
     removals = Removals(

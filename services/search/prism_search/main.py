@@ -16,6 +16,7 @@ from prism_contracts import names
 from prism_contracts.records import Layer, ModelVersion, Repository
 from prism_contracts.rpc.common import RECEIPT
 from prism_contracts.rpc.files import (
+    COUNT_CHUNKS,
     COVERAGE,
     LINES,
     LIST_FILES,
@@ -208,6 +209,7 @@ def register(bus: Bus, app: SearchApp, settings: SearchSettings) -> None:
     bus.serve(COVERAGE, app.coverage.coverage)
     bus.serve(MANIFEST, app.coverage.manifest)
     bus.serve(POINT_COUNTS, app.coverage.point_counts)
+    bus.serve(COUNT_CHUNKS, app.coverage.count_chunks)
 
 
 async def serve() -> None:

@@ -253,6 +253,18 @@ class PointCountsReply(Message):
     layers: tuple[LayerPoints, ...]
 
 
+class CountChunksRequest(Message):
+    """Counts the chunks of a tenant: of all repositories and layers, also of imports that have not ended."""
+
+    tenant: TenantId
+
+
+class CountChunksReply(Message):
+    """The number of chunks in the index."""
+
+    chunks: int
+
+
 READ_FILE = Rpc("search.read_file", ReadFileRequest, ReadFileReply)
 LINES = Rpc("search.lines", LinesRequest, LinesReply)
 LIST_FILES = Rpc("search.list_files", ListFilesRequest, ListFilesReply)
@@ -260,3 +272,4 @@ OUTLINE = Rpc("search.outline", OutlineRequest, OutlineReply)
 COVERAGE = Rpc("search.coverage", CoverageRequest, CoverageReply)
 MANIFEST = Rpc("search.manifest", ManifestRequest, ManifestReply)
 POINT_COUNTS = Rpc("search.point_counts", PointCountsRequest, PointCountsReply)
+COUNT_CHUNKS = Rpc("search.count_chunks", CountChunksRequest, CountChunksReply)

@@ -89,6 +89,13 @@ class FileWindow:
             if not wait.granted.done() or wait.granted.cancelled():
                 self._leave(wait)
 
+    async def settled(self, tenant: str) -> None:
+        """Wait until no file of a tenant is inside. Others must not enter meanwhile."""
+        while tenant in self._inside:
+            pause_s = await self._make_room()
+            if tenant in self._inside:
+                await asyncio.sleep(pause_s)
+
     def _grant(self) -> None:
         while fitting := [tenant for tenant in self._waiting if self._fits(tenant)]:
             tenant = min(fitting, key=lambda one: self._units[one])
@@ -121,14 +128,19 @@ class FileWindow:
     async def _look(self) -> None:
         """Make room as files settle, while any wait."""
         while self._waiting:
-            pause_s = LOOK_S
-            try:
-                await self._forget_settled()
-            except (PrismError, OSError, TimeoutError, NatsError) as error:
-                log.warning("looking for settled files again: %s", reason_of(error))
-                pause_s = LOOK_AGAIN_S
-            self._grant()
+            pause_s = await self._make_room()
             await asyncio.sleep(pause_s)
+
+    async def _make_room(self) -> float:
+        """Forget files that have settled, and let others enter. Returns the seconds until the next look."""
+        pause_s = LOOK_S
+        try:
+            await self._forget_settled()
+        except (PrismError, OSError, TimeoutError, NatsError) as error:
+            log.warning("looking for settled files again: %s", reason_of(error))
+            pause_s = LOOK_AGAIN_S
+        self._grant()
+        return pause_s
 
     async def _forget_settled(self) -> None:
         for tenant, inside in list(self._inside.items()):
@@ -145,9 +157,10 @@ class FileWindow:
         return not job.settled or bool(open_ordinals(job, [file[1]]))
 
     def _forget(self, tenant: str, files: Iterable[tuple[str, int]]) -> None:
-        inside = self._inside[tenant]
+        inside = self._inside.get(tenant, {})  # another look may have forgotten them meanwhile
         for file in files:
-            self._units[tenant] -= inside.pop(file).units
+            if entered := inside.pop(file, None):
+                self._units[tenant] -= entered.units
         if not inside:
-            del self._inside[tenant]
+            self._inside.pop(tenant, None)
             del self._units[tenant]

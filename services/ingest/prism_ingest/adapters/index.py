@@ -6,10 +6,12 @@ from typing import NamedTuple
 from prism_contracts.base import file_id
 from prism_contracts.code import FileStatus
 from prism_contracts.rpc.files import (
+    COUNT_CHUNKS,
     MANIFEST,
     POINT_COUNTS,
     READ_FILE,
     READ_LINES_MAX,
+    CountChunksRequest,
     ManifestEntry,
     ManifestRequest,
     PointCountsRequest,
@@ -35,6 +37,12 @@ async def read_manifest(
         cursor = page.next_cursor
         if not cursor:
             return entries
+
+
+async def count_chunks(bus: Bus, tenant: str) -> int:
+    """Returns how many chunks of a tenant are in the index."""
+    reply = await bus.ask(COUNT_CHUNKS, CountChunksRequest(tenant=tenant), timeout_s=PAGE_TIMEOUT_S)
+    return reply.chunks
 
 
 async def layers_with_losses(bus: Bus, tenant: str, repo: str) -> set[str]:

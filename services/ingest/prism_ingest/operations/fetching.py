@@ -16,7 +16,6 @@ from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import CloneRequested
 from prism_contracts.records import Job, JobState, layer_key, repository_key
-from prism_ingest.adapters.file_window import FileWindow
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.adapters.quotas import Quotas
@@ -24,6 +23,7 @@ from prism_ingest.core import is_final, is_planned, known_commit
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import Base, exact_commit
 from prism_ingest.operations.file_events import DAMAGE, snapshot_events
+from prism_ingest.operations.import_gate import ImportGate
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import FileListing, Opened, Planner
@@ -63,7 +63,7 @@ class Fetcher:
         layers: LayerRegistry,
         tracker: JobTracker,
         cancelled: CancelledJobs,
-        windows: Mapping[Lane, FileWindow],
+        gates: Mapping[Lane, ImportGate],
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -79,7 +79,7 @@ class Fetcher:
         self._running: Counter[tuple[str, Lane]] = (
             Counter()
         )  # commands running or waiting, by tenant and lane
-        self._windows = windows
+        self._gates = gates
 
     async def run(self, command: CloneRequested) -> None:
         """Fetch and import.
@@ -222,8 +222,7 @@ class Fetcher:
 
     async def _publish(self, opened: Opened, snapshot: Snapshot) -> None:
         events = snapshot_events(opened, snapshot, self._limits)
-        window = self._windows[opened.job.lane]
-        await publish_file_events(self._bus, events, self._cancelled, window=window)
+        await publish_file_events(self._bus, events, self._cancelled, gate=self._gates[opened.job.lane])
 
 
 def _now() -> datetime:

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable
 from itertools import takewhile
 
 from prism_contracts.events import FileEvent
-from prism_ingest.adapters.file_window import FileWindow
+from prism_ingest.operations.import_gate import ImportGate
 from prism_runtime.bus import Bus
 
 IN_FLIGHT_MAX = 64
@@ -16,21 +16,19 @@ async def publish_file_events(
     events: Iterable[FileEvent],
     cancelled: Container[str] = frozenset(),
     *,
-    window: FileWindow | None = None,
+    gate: ImportGate | None = None,
 ) -> None:
     """Publish each event on its lane. Returns when all are stored. Reads the iterable as it publishes.
 
-    Stops at the first event of a job in `cancelled`, which may grow meanwhile. With a window, each event
-    waits for its tenant's turn.
+    Stops at the first event of a job in `cancelled`, which may grow meanwhile. Files of imports pass a gate.
     """
     unconfirmed: set[asyncio.Task[None]] = set()
     for event in takewhile(lambda one: one.job not in cancelled, events):
-        if window is not None:
-            await window.enter(event)
+        admitted = await gate.admit(event) if gate else event
         if len(unconfirmed) >= IN_FLIGHT_MAX:
             done, unconfirmed = await asyncio.wait(unconfirmed, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-        unconfirmed.add(asyncio.create_task(bus.publish(event)))
+        unconfirmed.add(asyncio.create_task(bus.publish(admitted)))
     for task in unconfirmed:
         await task

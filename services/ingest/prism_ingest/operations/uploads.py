@@ -17,7 +17,6 @@ from prism_contracts.rpc.imports import (
     OpenSnapshotRequest,
     SnapshotFile,
 )
-from prism_ingest.adapters.file_window import FileWindow
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.pack_places import PackPlaces
 from prism_ingest.adapters.plans import PlanStore
@@ -27,6 +26,7 @@ from prism_ingest.core.callers import check_may_import
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
+from prism_ingest.operations.import_gate import ImportGate
 from prism_ingest.operations.job_status import job_not_found
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import FileListing, Opened, Planner
@@ -55,7 +55,7 @@ class Uploads:
         planner: Planner,
         layers: LayerRegistry,
         cancelled: CancelledJobs,
-        windows: Mapping[Lane, FileWindow],
+        gates: Mapping[Lane, ImportGate],
         settings: IngestSettings,
     ) -> None:
         self._bus = bus
@@ -66,7 +66,7 @@ class Uploads:
         self._cancelled = cancelled
         self._limits = settings.limits
         self._import_limits = ImportLimits(settings.import_files_max, settings.import_bytes_max)
-        self._windows = windows
+        self._gates = gates
         self._places = PackPlaces()
         of_tenant = settings.ingest_workers
         self._unpacking = Slots(SlotLimits(total=PACK_WORKERS, of_tenant=of_tenant, of_server=of_tenant))
@@ -156,7 +156,7 @@ class Uploads:
             self._bus,
             (self._uploaded_event(job, ordinal, files[ordinal], data) for ordinal, data in contents),
             self._cancelled,
-            window=self._windows[job.lane],
+            gate=self._gates[job.lane],
         )
 
     def _uploaded_event(self, job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileEvent:

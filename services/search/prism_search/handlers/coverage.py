@@ -8,6 +8,8 @@ from prism_contracts.base import BASE_LAYER
 from prism_contracts.code import UNPARSED, FileStatus
 from prism_contracts.records import Repository
 from prism_contracts.rpc.files import (
+    CountChunksReply,
+    CountChunksRequest,
     CoverageProblem,
     CoverageReply,
     CoverageRequest,
@@ -33,7 +35,7 @@ PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
 
 
 class CoverageHandlers:
-    """Answers `coverage`, `manifest` and `point_counts`."""
+    """Answers `coverage`, `manifest`, `point_counts` and `count_chunks`."""
 
     def __init__(
         self,
@@ -116,6 +118,10 @@ class CoverageHandlers:
             layers += added
             totals[repository.repo] = points - removed + shared
         return PointCountsReply(total=sum(totals.values()), repositories=totals, layers=tuple(layers))
+
+    async def count_chunks(self, request: CountChunksRequest) -> CountChunksReply:
+        """Returns how many chunks a tenant has, for the limit of its plan."""
+        return CountChunksReply(chunks=await self._reader.chunks_of(request.tenant))
 
     async def _points_of_layers(self, repository: Repository) -> tuple[list[LayerPoints], int]:
         """Returns each layer's own points and files, and the distinct points of all layers."""
