@@ -37,7 +37,7 @@ class WindowLimits(NamedTuple):
 
 
 # The stages take half a second for a file, and index up to 200 files per second on two cores.
-IMPORTS = WindowLimits(total=128, of_tenant_min=16)
+IMPORTS = WindowLimits(total=192, of_tenant_min=16)
 
 
 class _Wait(NamedTuple):
