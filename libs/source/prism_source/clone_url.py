@@ -35,6 +35,8 @@ _ENDS_IN_IPV4 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ff
 _PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
 _NOT_PUBLIC_IPV6 = tuple(map(ipaddress.IPv6Network, ("2001:10::/28", "2001:db8::/32", "3fff::/20")))
 
+OTHER_SOURCE = "Give a URL such as https://github.com/owner/name, or index a folder: prism index PATH"
+
 _UNSAFE = re.compile(r"[\s\x00-\x20\x7f-\xa0\\\"'<>`|;]")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]*::")
 _SCP = re.compile(r"(?:(?P<user>[\w.+-]+)@)?(?P<host>[\w.-]+):(?P<path>(?!//).+)", re.ASCII)
@@ -89,8 +91,11 @@ def check_url(url: str, rules: CloneRules) -> CloneUrl:
     found = _SCP.fullmatch(url) if "://" not in url else None
     parsed = _parse_scp(url, found) if found else _parse(url)
     if parsed.scheme not in rules.schemes:
+        more = _allowing("clone_schemes", ",".join(sorted(rules.schemes | {parsed.scheme})))
         raise _refused(
             f"the scheme {parsed.scheme} is not in PRISM_CLONE_SCHEMES ({','.join(sorted(rules.schemes))})",
+            # A file of the host is never offered.
+            OTHER_SOURCE if parsed.scheme == "file" else more,
             schemes=sorted(rules.schemes),
         )
     if rules.hosts and parsed.host not in rules.hosts:
@@ -233,7 +238,10 @@ def _resolve(host: str, port: int) -> list[IpAddress]:
 def _refuse_private(host: str, addresses: list[IpAddress]) -> None:
     # One private address is enough to refuse, because any of them might be used.
     if not addresses or not all(map(is_public, addresses)):
-        raise _refused(f"the host {host} is in a private network, and PRISM_CLONE_ALLOW_PRIVATE is not set")
+        raise _refused(
+            f"the host {host} is in a private network, and PRISM_CLONE_ALLOW_PRIVATE is not set",
+            _allowing("clone_allow_private", "true"),
+        )
 
 
 def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
@@ -243,11 +251,16 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else None)
 
 
-def _refused(problem: str, **details: object) -> PrismError:
+def _refused(problem: str, next_action: str = OTHER_SOURCE, **details: object) -> PrismError:
     """Returns the error. Its text omits the URL, which may contain a password."""
     return PrismError(
-        ErrorCode.CLONE_REFUSED,
-        f"The URL cannot be cloned: {problem}.",
-        "Give a URL such as https://github.com/owner/name, or index a folder: prism index PATH",
-        **details,
+        ErrorCode.CLONE_REFUSED, f"The URL cannot be cloned: {problem}.", next_action, **details
+    )
+
+
+def _allowing(key: str, value: str) -> str:
+    """Returns how the operator allows what was refused."""
+    return (
+        f"To allow it, set PRISM_{key.upper()}={value} for ingest; with prism up: `prism config set {key} {value}`, then "
+        "`prism down` and `prism up`. Or index a folder: prism index PATH"
     )

@@ -165,10 +165,14 @@ def test_ranges_that_were_withdrawn_are_not_public():
 
 
 def test_a_refusal_names_the_setting_that_allows_it():
-    assert (
-        "PRISM_CLONE_SCHEMES" in refusal(f"git://{PUBLIC}/a/b", CloneRules(frozenset({"https"}))).body.message
-    )
-    assert "PRISM_CLONE_ALLOW_PRIVATE" in refusal("https://127.0.0.1/a/b").body.message
+    https = CloneRules(frozenset({"https"}))
+    scheme = refusal(f"git://{PUBLIC}/a/b", https).body
+    assert "PRISM_CLONE_SCHEMES" in scheme.message
+    assert "prism config set clone_schemes git,https" in scheme.next_action
+    private = refusal("https://127.0.0.1/a/b").body
+    assert "PRISM_CLONE_ALLOW_PRIVATE" in private.message
+    assert "prism config set clone_allow_private true" in private.next_action
+    assert "clone_schemes" not in refusal("file:///srv/git", https).body.next_action
 
 
 def test_the_server_of_a_url_has_the_port_and_no_user():
