@@ -1,9 +1,12 @@
 """Settings in `prism.toml` reach every process of `prism up`."""
 
+import re
 from pathlib import Path
 
 import pytest
+from git_server import git_server
 from running_stack import RunningStack
+from source_repos import GitRepo
 
 FILE_BYTES_MAX = 40
 DEBUGGED = ("ingest", "chunker", "embedder", "indexer", "search", "atlas")
@@ -29,6 +32,25 @@ def test_set_values_reach_every_service(configured: RunningStack, tmp_path: Path
         for service in DEBUGGED:
             log = (configured.data / "logs" / f"{service}.log").read_text()
             assert '"level": "debug"' in log, service
+    finally:
+        configured.down()
+
+
+def test_the_advice_of_a_refused_clone_takes_effect_at_the_next_up(configured: RunningStack, tmp_path: Path):
+    GitRepo(tmp_path / "root" / "owner" / "name", {"app.py": "def served_from_home(): return 1\n"})
+    configured.up()
+    try:
+        with git_server(tmp_path / "root") as url:
+            for setting in ("PRISM_CLONE_SCHEMES", "PRISM_CLONE_ALLOW_PRIVATE"):
+                refused = configured.prism_json("index", f"{url}/owner/name/.git", "--wait", exit_code=1)
+                assert refused["error"]["code"] == "clone_refused"
+                assert setting in refused["error"]["message"]
+                [advice] = re.findall("`prism (config set [^`]*)`", refused["error"]["next_action"])
+                assert configured.prism(*advice.split()).returncode == 0
+                configured.down()
+                configured.up()
+            job = configured.index(f"{url}/owner/name/.git", "--name", "acme/home")
+            assert job["state"] == "complete"
     finally:
         configured.down()
 

@@ -6,12 +6,21 @@ import typer
 
 from prism_cli.commands.shared import PORT, PORT_MAX, told_errors
 
+AGENTS_MD = "agents-md"
+
+
+def _clients() -> list[str]:
+    from prism_cli.connect.clients import CLIENTS
+
+    return [*CLIENTS, AGENTS_MD]
+
 
 def connect(
     client: Annotated[
         str,
         typer.Argument(
-            help="claude, claude-desktop, cursor, vscode, codex, windsurf, gemini, zed, or agents-md. Default: all clients."
+            autocompletion=_clients,
+            help="claude, claude-desktop, cursor, vscode, codex, windsurf, gemini, zed, or agents-md. Default: all clients.",
         ),
     ] = "",
     *,
@@ -43,10 +52,10 @@ def connect(
     """
     with told_errors():
         from prism_cli.connect import command
-        from prism_cli.connect.agents_md import AGENTS_MD
+        from prism_cli.connect.agents_md import TEXT
 
-        if client == "agents-md" and not write:
-            typer.echo(AGENTS_MD, nl=False)
+        if client == AGENTS_MD and not write:
+            typer.echo(TEXT, nl=False)
         elif listed:
             command.show_states(as_json=as_json)
         elif write:

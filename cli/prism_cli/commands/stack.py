@@ -86,9 +86,19 @@ def status(as_json: JsonOption = False) -> None:
             command.show(report)
 
 
+def _services() -> list[str]:
+    from prism_cli.logs import services
+    from prism_cli.stack import layout
+
+    return services(layout.data_dir())
+
+
 def logs(
     service: Annotated[
-        str, typer.Argument(help="Such as gateway or nats. Default: all, merged by time.")
+        str,
+        typer.Argument(
+            help="Such as gateway or nats. Default: all, merged by time.", autocompletion=_services
+        ),
     ] = "",
     follow: Annotated[
         bool, typer.Option("-f", "--follow", help="Print new lines as they are written, until Ctrl-C.")

@@ -1,6 +1,6 @@
 """The text of `prism connect agents-md`: which tool to use when."""
 
-AGENTS_MD = """## Code search with Prism
+TEXT = """## Code search with Prism
 
 Prism's MCP tools know all indexed code: meaning, exact text, and who uses what. Prefer them to reading files
 one by one. Answers name path:lines, and say whether they are complete; do not check a complete one again.

@@ -63,10 +63,24 @@ def test_completion_is_installed_and_completes_commands(tmp_path: Path):
     home = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     # `true` keeps the shell as the parent, by which it is recognized.
     subprocess.run(["bash", "-c", f"{prism} --install-completion; true"], env=home, check=True)
-    assert "prism" in (tmp_path / ".bashrc").read_text()
-    asked = home | {"_PRISM_COMPLETE": "complete_bash", "COMP_WORDS": "prism se", "COMP_CWORD": "1"}
-    found = subprocess.run([prism], env=asked, capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["secrets", "search"]
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "gateway.log").touch()
+    home |= {"PATH": f"{prism.parent}:{home['PATH']}", "PRISM_DATA_DIR": str(tmp_path)}
+
+    def completed(*words: str) -> list[str]:
+        """Returns what bash offers at the end of the last word."""
+        # Calls the function that `complete -F` registered, as bash does at a tab.
+        script = """source ~/.bashrc; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+            $(complete -p prism | sed 's/.* -F //; s/ .*//') prism; echo "${COMPREPLY[@]}" """
+        shell = subprocess.run(
+            ["bash", "-c", script, "bash", *words], env=home, capture_output=True, text=True, check=True
+        )
+        return shell.stdout.split()
+
+    assert completed("prism", "se") == ["secrets", "search"]
+    assert completed("prism", "logs", "") == ["gateway"]
+    assert {"claude", "cursor", "agents-md"} <= set(completed("prism", "connect", ""))
+    assert "--follow" in completed("prism", "logs", "--f")
 
 
 def test_errors_of_the_contract_keep_their_code():
