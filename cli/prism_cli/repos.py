@@ -34,6 +34,25 @@ async def add(target: ServerTarget, body: dict[str, Any]) -> dict[str, Any]:
         return await prism.manage("POST", REPOS, json=body, headers=headers, patience_s=TASK_PATIENCE_S)
 
 
+def settings(
+    *,
+    ref: str | None = None,
+    is_active: bool | None = None,
+    prefix: str | None = None,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+) -> dict[str, Any]:
+    """Returns the settings that options ask for. A list with an empty string is empty."""
+    asked = {
+        "ref": ref,
+        "is_active": is_active,
+        "repo_root_prefix": prefix,
+        "include": None if not include else [glob for glob in include if glob],
+        "exclude": None if not exclude else [glob for glob in exclude if glob],
+    }
+    return {field: value for field, value in asked.items() if value is not None}
+
+
 async def update(target: ServerTarget, name: str, changes: dict[str, Any]) -> dict[str, Any]:
     """Change settings of a repository, and return it. Raises CommandError if there are no changes."""
     if not changes:
@@ -161,6 +180,9 @@ def show_status(status: dict[str, Any]) -> None:
 def _facts(status: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "source", status["source"]
     yield "ref", status["ref"] or status["served_ref"] or "the default branch"
+    for title, field in (("folder", "repo_root_prefix"), ("include", "include"), ("exclude", "exclude")):
+        if chosen := status[field]:
+            yield title, chosen if isinstance(chosen, str) else ", ".join(chosen)
     if status["served_commit"]:
         at = terminal.ago(datetime.fromisoformat(status["indexed_at"]).astimezone(UTC))
         yield "commit", f"{status['served_commit'].removeprefix('tree:')[:COMMIT_CHARS]}, indexed {at}"

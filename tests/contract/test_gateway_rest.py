@@ -176,7 +176,15 @@ async def test_a_git_url_becomes_a_job(stack) -> None:
 
 @pytest.mark.parametrize(("name", "status"), [("acme/new", 201), ("acme/app", 200)])
 async def test_a_repository_is_registered_without_an_import(stack, name, status) -> None:
-    body = {"url": "https://example.com/acme/app.git", "name": name, "ref": "main", "is_active": False}
+    body = {
+        "url": "https://example.com/acme/app.git",
+        "name": name,
+        "ref": "main",
+        "is_active": False,
+        "repo_root_prefix": "services/api",
+        "include": ["*.py"],
+        "exclude": ["**/gen/**"],
+    }
     async with stack.rest() as http:
         made = await http.post("/api/v1/repos", json={**body, "index": False})
     assert (made.status_code, made.json()["job"]) == (status, None)

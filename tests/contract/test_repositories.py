@@ -177,7 +177,12 @@ async def test_registering_again_changes_nothing(place: Town) -> None:
     first = await registered(place, ref="main", is_active=False)
     again = await registered(place, ref="main")
     assert (again.created, again.repository) == (False, first.repository)
-    for other in ({"ref": "topic"}, {"ref": "main", "is_active": True}, {"url": f"{place.origin.url}/x"}):
+    for other in (
+        {"ref": "topic"},
+        {"ref": "main", "exclude": ("*.md",)},
+        {"ref": "main", "is_active": True},
+        {"url": f"{place.origin.url}/x"},
+    ):
         with pytest.raises(PrismError) as refused:
             await registered(place, **other)
         assert refused.value.code is ErrorCode.REPO_EXISTS

@@ -33,12 +33,27 @@ def list_repos(as_json: JsonOption = False) -> None:
             command.show(listed)
 
 
+PrefixOption = Annotated[
+    str | None,
+    typer.Option("--prefix", help="Import only this folder; an empty string is the whole repository."),
+]
+IncludeOption = Annotated[
+    list[str] | None, typer.Option(help="Glob of files to import; repeatable. An empty string: all files.")
+]
+ExcludeOption = Annotated[
+    list[str] | None, typer.Option(help="Glob of files not to import; repeatable. An empty string: none.")
+]
+
+
 @group.command("add")
 def add_repo(
     url: Annotated[str, typer.Argument(metavar="GIT_URL", help="The URL that the server clones.")],
     *,
     name: Annotated[str, typer.Option(help="owner/repo. Default: from the URL.")] = "",
     ref: Annotated[str, typer.Option(help="Branch or tag to follow. Default: the default branch.")] = "",
+    prefix: PrefixOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
     inactive: Annotated[
         bool, typer.Option("--inactive", help="Neither poll it nor take its webhooks.")
     ] = False,
@@ -57,6 +72,7 @@ def add_repo(
         from prism_cli.target import find_target
 
         body = {"url": url, "name": name, "ref": ref, "index": not no_index}
+        body |= command.settings(prefix=prefix, include=include, exclude=exclude)
         added = asyncio.run(command.add(find_target(), body | ({"is_active": False} if inactive else {})))
         if as_json:
             terminal.print_json(added)
@@ -71,13 +87,16 @@ def update_repo(
     ref: Annotated[
         str | None, typer.Option(help="Branch or tag to follow; an empty string is the default branch.")
     ] = None,
+    prefix: PrefixOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
     active: Annotated[
         bool | None,
         typer.Option("--activate/--deactivate", help="Poll it and take its webhooks, or neither."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change the followed ref or the activity of a repository. The next import applies it.
+    """Change the settings of a repository. The next import applies them.
 
     Example: `prism repos update acme/app --ref release/2`
     """
@@ -86,8 +105,7 @@ def update_repo(
         from prism_cli import terminal
         from prism_cli.target import find_target
 
-        asked = {"ref": ref, "is_active": active}
-        changes = {field: value for field, value in asked.items() if value is not None}
+        changes = command.settings(ref=ref, is_active=active, prefix=prefix, include=include, exclude=exclude)
         updated = asyncio.run(command.update(find_target(), name, changes))
         if as_json:
             terminal.print_json(updated)

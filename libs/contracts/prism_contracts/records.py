@@ -102,6 +102,10 @@ class Repository(Indexed):
     source: str  # UPLOAD, or the git URL without credentials
     ref: str = ""  # the ref that Prism follows; empty for the default branch
     is_active: bool = True  # inactive: neither polled nor updated by webhooks
+    # Which files are imported: those below a folder, and by globs. Empty: all.
+    repo_root_prefix: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     created_at: datetime
 
     @property

@@ -21,6 +21,7 @@ COMMIT_CHARS_MAX = 70
 PATH_CHARS_MAX = 4_096
 PLACE_LINES_CHARS_MAX = 24
 GLOB_CHARS_MAX = 1_000
+GLOBS_MAX = 100
 QUERY_CHARS_MAX = 4_000
 PATTERN_CHARS_MAX = 1_000
 SYMBOL_CHARS_MAX = 500
@@ -115,6 +116,10 @@ FilePath = Annotated[str, StringConstraints(max_length=PATH_CHARS_MAX)]
 # A path, which may end with `:7` or `:10-40`.
 Place = Annotated[str, StringConstraints(min_length=1, max_length=PATH_CHARS_MAX + PLACE_LINES_CHARS_MAX)]
 Glob = Annotated[str, StringConstraints(max_length=GLOB_CHARS_MAX)]
+Globs = Annotated[
+    tuple[Annotated[str, StringConstraints(min_length=1, max_length=GLOB_CHARS_MAX)], ...],
+    Field(max_length=GLOBS_MAX),
+]
 Query = Annotated[str, StringConstraints(max_length=QUERY_CHARS_MAX)]
 Pattern = Annotated[str, StringConstraints(max_length=PATTERN_CHARS_MAX)]
 SymbolName = Annotated[str, StringConstraints(max_length=SYMBOL_CHARS_MAX)]

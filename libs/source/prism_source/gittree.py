@@ -51,7 +51,7 @@ class Changes(NamedTuple):
 
     snapshot: Snapshot
     removed: tuple[str, ...]
-    added: int  # files of the snapshot that the older commit does not have
+    added: tuple[str, ...]  # paths of the snapshot that the older commit does not have
 
 
 class _TreeEntry(NamedTuple):
@@ -98,8 +98,11 @@ def snapshot_changes(
     found = repository.entries(new, needed)
     changed = [entry for entry in found if differing.get(entry.path, _DELETED) != _DELETED]
     snapshot = _snapshot(repository, ResolvedRef(new, ""), changed, limits, rules=found)
-    removed = sorted(path.decode() for path, status in differing.items() if status == _DELETED)
-    return Changes(snapshot, tuple(removed), list(differing.values()).count(_ADDED))
+    removed, added = (
+        tuple(sorted(path.decode() for path, status in differing.items() if status == wanted))
+        for wanted in (_DELETED, _ADDED)
+    )
+    return Changes(snapshot, removed, added)
 
 
 def commit_files(

@@ -83,6 +83,9 @@ STATUS: dict[str, Any] = {
     "source": "https://git.example/acme/app",
     "ref": "",
     "is_active": True,
+    "repo_root_prefix": "services/api",
+    "include": ["*.py"],
+    "exclude": [],
     "state": "failed",
     "served_commit": "4f7c2b9e8d1a" + "0" * 28,
     "served_ref": "main",
@@ -136,6 +139,11 @@ def test_a_lost_answer_of_add_is_asked_for_again_with_the_same_key(server: Serve
 @pytest.mark.parametrize(
     ("options", "changes", "words"),
     [
+        (
+            ["--prefix", "services/", "--include", "*.py", "--include", "*.md", "--exclude", ""],
+            {"repo_root_prefix": "services/", "include": ["*.py", "*.md"], "exclude": []},
+            "is active",
+        ),
         (["--ref", "release/2"], {"ref": "release/2"}, "follows release/2 and is active"),
         (["--ref", ""], {"ref": ""}, "follows the default branch"),
         (["--deactivate"], {"is_active": False}, "is inactive"),
@@ -144,7 +152,7 @@ def test_a_lost_answer_of_add_is_asked_for_again_with_the_same_key(server: Serve
 def test_update_changes_settings(
     server: Server, options: list[str], changes: dict[str, Any], words: str
 ) -> None:
-    repository = REPOSITORY.model_copy(update=changes).model_dump(mode="json")
+    repository = REPOSITORY.model_dump(mode="json") | changes
     server.answers = [httpx.Response(200, json={"repository": repository})]
     shown = CliRunner().invoke(app, ["repos", "update", "acme/app", *options])
     assert shown.exit_code == 0, shown.output
@@ -177,7 +185,15 @@ def test_show_fits_a_narrow_terminal(server: Server, monkeypatch: pytest.MonkeyP
     repos.show_status(STATUS | {"source": "https://git.example/" + "a" * 80, "active_job": running})
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= NARROW
-    for words in ("acme/app: failed", "4f7c2b9e8d", "1,200 indexed", "1,234 files", "[clone_failed]", "→"):
+    for words in (
+        "acme/app: failed",
+        "4f7c2b9e8d",
+        "1,200 indexed",
+        "1,234 files",
+        "[clone_failed]",
+        "→",
+        "services/api",
+    ):
         assert words in shown
 
 

@@ -232,7 +232,7 @@ def test_changes_are_the_differences_of_two_trees(repo):
         "a/changed.py": b"2\n", "to.py": b"moved\n", "-n": b"an option?\n", ":(glob)*": b"magic?\n",
     }  # fmt: skip
     assert removed == ("a/gone.py", "from.py")
-    assert snapshot_changes(repo.folder, old, new).added == 3
+    assert len(snapshot_changes(repo.folder, old, new).added) == 3
     assert changes_of(snapshot_changes(repo.folder, new, new)) == ({}, ())
 
 

@@ -8,7 +8,16 @@ from prism_contracts.records import Job, Repository
 from prism_contracts.registry import Rpc, Timeout
 from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.rpc.imports import JobReply
-from prism_contracts.types import Count, GitUrl, RefName, RepoKey, RepoNameOrNone, TenantId
+from prism_contracts.types import (
+    Count,
+    FilePath,
+    GitUrl,
+    Globs,
+    RefName,
+    RepoKey,
+    RepoNameOrNone,
+    TenantId,
+)
 
 
 class IndexState(StrEnum):
@@ -30,6 +39,10 @@ class RegisterRequest(CallerRequest):
     repo_name: RepoNameOrNone = ""
     ref: RefName = ""
     is_active: bool | None = None  # None: as it is, and active if it is new
+    # Which files to import, see `Repository`. None: as they are, and all if it is new.
+    repo_root_prefix: FilePath | None = None
+    include: Globs | None = None
+    exclude: Globs | None = None
     index: bool = True
     lane: Lane = Lane.BULK
 
@@ -40,6 +53,9 @@ class UpdateRepositoryRequest(CallerRequest):
     repo: RepoKey
     ref: RefName | None = None  # empty: the default branch
     is_active: bool | None = None
+    repo_root_prefix: FilePath | None = None  # empty: the whole repository
+    include: Globs | None = None  # empty: all files
+    exclude: Globs | None = None
 
 
 class RepositoryReply(Message):

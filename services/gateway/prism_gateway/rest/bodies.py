@@ -35,6 +35,7 @@ from prism_contracts.types import (
     FilePath,
     FileText,
     GitUrl,
+    Globs,
     Label,
     LabelOrNone,
     RefName,
@@ -98,6 +99,11 @@ class RepositoryBody(BaseModel):
     name: RepoNameOrNone = ""
     ref: RefName = ""
     is_active: bool | None = Field(None, description="false: neither polled nor updated by webhooks")
+    repo_root_prefix: FilePath | None = Field(
+        None, description="import only this folder; empty for the whole repository"
+    )
+    include: Globs | None = Field(None, description="globs of the files to import; empty for all")
+    exclude: Globs | None = Field(None, description="globs of files that are not imported")
     index: bool = Field(default=True, description="false: import nothing yet")
 
     def request(self, tenant: str) -> RegisterRequest:
@@ -112,6 +118,11 @@ class RepositoryPatch(BaseModel):
     model_config = STRICT
     ref: RefName | None = Field(None, description="the ref to follow; empty for the default branch")
     is_active: bool | None = Field(None, description="false: neither polled nor updated by webhooks")
+    repo_root_prefix: FilePath | None = Field(
+        None, description="import only this folder; empty for the whole repository"
+    )
+    include: Globs | None = Field(None, description="globs of the files to import; empty for all")
+    exclude: Globs | None = Field(None, description="globs of files that are not imported")
 
     @model_validator(mode="after")
     def _something(self) -> "RepositoryPatch":

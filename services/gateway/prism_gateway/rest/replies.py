@@ -124,6 +124,9 @@ class RepositoryReport(BaseModel):
     source: str
     ref: str  # the followed ref; empty for the default branch
     is_active: bool
+    repo_root_prefix: str
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
     state: IndexState
     served_commit: str
     served_ref: str
@@ -146,6 +149,9 @@ class RepositoryReport(BaseModel):
             source=repository.source,
             ref=repository.ref,
             is_active=repository.is_active,
+            repo_root_prefix=repository.repo_root_prefix,
+            include=repository.include,
+            exclude=repository.exclude,
             state=found.state,
             served_commit=served.commit if served else "",
             served_ref=served.ref if served else "",

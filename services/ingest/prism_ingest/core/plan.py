@@ -81,9 +81,10 @@ def plan_variants(files: Sequence[SnapshotFile], missing: Collection[int]) -> Pl
     return Plan(needed, skipped, (), unchanged, skipped_files - len(skipped))
 
 
-def basis_of(chunker: str, model: str, file_bytes_max: int) -> str:
-    """Returns what the index of a commit depends on besides the commit."""
-    return f"{chunker} {model} {file_bytes_max} {RULES_VERSION}"
+def basis_of(chunker: str, model: str, file_bytes_max: int, selection: str = "") -> str:
+    """Returns what the index of a commit depends on besides the commit. `selection`: see `Selection.version`."""
+    parts = (chunker, model, str(file_bytes_max), RULES_VERSION, selection)
+    return " ".join(part for part in map(str, parts) if part)
 
 
 def known_commit(served: LayerState | None, job: Job, basis: str) -> str:

@@ -8,6 +8,7 @@ from prism_contracts.records import Repository
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
+from prism_ingest.core.selection import Selection
 from prism_ingest.settings import IngestSettings
 from prism_source.gittree import commit_file, commit_files
 from prism_source.paths import validate_path
@@ -37,7 +38,11 @@ class CommitReader:
         Raises REPO_NOT_FOUND, REF_NOT_FOUND, INVALID_PATH, FILE_NOT_FOUND, FILE_SKIPPED.
         """
         validate_path(path)
-        remote = await self._remote(tenant, repo)
+        remote, selection = await self._remote(tenant, repo)
+        if not selection.paths([path]):
+            raise PrismError(
+                ErrorCode.FILE_NOT_FOUND, f"{path} is not imported.", "List the files of the commit."
+            )
         async with self._mirrors.held(remote) as git_dir:
             full, file, data = await asyncio.to_thread(commit_file, git_dir, commit, path, self._limits)
         text = await asyncio.to_thread(lambda: redact(decode(data)[0], self._limits.secrets.rules, path).text)
@@ -48,14 +53,16 @@ class CommitReader:
 
         Raises REPO_NOT_FOUND, REF_NOT_FOUND, PAYLOAD_TOO_LARGE.
         """
-        remote = await self._remote(tenant, repo)
+        remote, selection = await self._remote(tenant, repo)
         async with self._mirrors.held(remote) as git_dir:
-            return await asyncio.to_thread(commit_files, git_dir, commit, self._limits)
+            full, files = await asyncio.to_thread(commit_files, git_dir, commit, self._limits)
+        return full, await asyncio.to_thread(selection.files, files)
 
-    async def _remote(self, tenant: str, name: str) -> MirrorSource:
+    async def _remote(self, tenant: str, name: str) -> tuple[MirrorSource, Selection]:
         repository = await self._ledger.repository(tenant, name)
         _check_fetched(repository)
-        return MirrorSource(repository.tenant, repository.repo, repository.source)
+        remote = MirrorSource(repository.tenant, repository.repo, repository.source)
+        return remote, Selection.of(repository)
 
 
 def _check_fetched(repository: Repository) -> None:

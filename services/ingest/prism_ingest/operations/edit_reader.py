@@ -9,6 +9,7 @@ from prism_contracts.rpc.imports import FileEdit
 from prism_ingest.adapters.index import read_text
 from prism_ingest.core.edits import editable_path
 from prism_ingest.core.patches import apply, read_diff
+from prism_ingest.core.selection import Selection
 from prism_runtime.bus import Bus
 from prism_source.snapshot import blob_hash
 from prism_source.unified_diff import FilePatch
@@ -19,10 +20,12 @@ async def read_edits(
 ) -> dict[str, FileEdit]:
     """Returns edits by path: the files sent, and the results of applying the diff to what the ref serves.
 
-    Raises PrismError: INVALID_PATH, INVALID_ARGUMENT, DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
+    Leaves out files that the repository does not import. Raises PrismError: INVALID_PATH, INVALID_ARGUMENT, DIFF_NOT_APPLICABLE, PAYLOAD_TOO_LARGE.
     """
     # A large diff takes seconds to parse.
     patches = await asyncio.to_thread(read_diff, diff) if diff else []
+    selects = Selection.of(repository).matcher()
+    patches = [patch for patch in patches if any(map(selects, _paths(patch)))]
     made = [edit for patch in patches for edit in await _patched(bus, repository, ref, patch)]
     edits: dict[str, FileEdit] = {}
     for edit in (*files, *made):
@@ -32,7 +35,11 @@ async def read_edits(
                 ErrorCode.INVALID_ARGUMENT, f"{path} is edited twice.", "Send one edit per file."
             )
         edits[path] = edit
-    return edits
+    return {path: edit for path, edit in edits.items() if selects(path)}
+
+
+def _paths(patch: FilePatch) -> list[str]:
+    return [editable_path(path) for path in (patch.old_path, patch.new_path) if path]
 
 
 async def _patched(bus: Bus, repository: Repository, ref: str, patch: FilePatch) -> Iterator[FileEdit]:

@@ -17,6 +17,7 @@ from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.edits import check_bases, contents_of, described
 from prism_ingest.core.layers import check_commit, check_served
+from prism_ingest.core.selection import Selection
 from prism_ingest.operations.edit_reader import read_edits
 from prism_ingest.operations.file_events import edit_events
 from prism_ingest.operations.planning import FileListing, Planner
@@ -52,7 +53,9 @@ class Edits:
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         removed = tuple(sorted(path for path in edits.keys() - contents.keys() if path in known))
         opened = await self._planner.open(
-            job, Origin.of(repository), FileListing(files, removed, is_unverified=True)
+            job,
+            Origin.of(repository),
+            FileListing(files, removed, is_unverified=True, selection=Selection.of(repository)),
         )
         if request.commit:
             await self._ledger.record_remote_head(job.tenant, job.repo, BASE_LAYER, request.commit, _now())

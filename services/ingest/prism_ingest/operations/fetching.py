@@ -16,12 +16,14 @@ from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import CloneRequested
 from prism_contracts.records import Job, JobState, layer_key, repository_key
+from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.adapters.quotas import Quotas
 from prism_ingest.core import is_final, is_planned, known_commit
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import Base, exact_commit
+from prism_ingest.core.selection import EVERYTHING, Selection
 from prism_ingest.operations.file_events import DAMAGE, snapshot_events
 from prism_ingest.operations.import_gate import ImportGate
 from prism_ingest.operations.job_tracker import JobTracker
@@ -39,14 +41,23 @@ COMMANDS_OF_TENANT_MAX = 16
 PUT_BACK_S = 1.0
 
 
+class Known(NamedTuple):
+    """What is known of a repository before a job fetches it."""
+
+    base: Base  # what a diff of commits may be relative to
+    selection: Selection
+
+
 class Fetched(NamedTuple):
     """A commit in the mirror: all of its files, or the changed files and the removed paths (see FileListing)."""
 
     mirror: Mirror
     snapshot: Snapshot
+    selected: tuple[SnapshotFile, ...]  # the files of the snapshot that the repository imports
     removed: tuple[str, ...] | None
     base: Base | None  # what the changes are relative to
-    files: int  # the number of files of the commit; -1: unknown
+    files: int  # the number of selected files of the commit; -1: unknown
+    selection: Selection
 
 
 class Fetcher:
@@ -121,29 +132,31 @@ class Fetcher:
             await self._conclude(job)
             return
         self._bus.room.check()  # the command waits
-        since = await self._known_base(job, command)
+        known = await self._known(job, command)
         try:
             remote = await self._remote(job, command)
         except PrismError as error:
             await self._tracker.fail(job.job, error.body)
             return
         try:
-            await self._index(job, command, remote, since)
+            await self._index(job, command, remote, known)
         except PrismError as error:
             if error.code in DAMAGE:
                 await self._mirrors.forget(remote)  # the command is delivered again
             raise
 
-    async def _index(self, job: Job, command: CloneRequested, remote: MirrorSource, since: Base) -> None:
+    async def _index(self, job: Job, command: CloneRequested, remote: MirrorSource, known: Known) -> None:
         async with AsyncExitStack() as open_until_done:
             async with AsyncExitStack() as open_until_planned:
                 try:
                     mirrored = await open_until_planned.enter_async_context(
                         self._mirrors.fetched(remote, command.lane)
                     )
-                    fetched = await asyncio.to_thread(self._list, mirrored, since)
+                    fetched = await asyncio.to_thread(self._list, mirrored, known)
                     open_until_done.callback(fetched.snapshot.close)
-                    check_import(fetched.snapshot.files, self._import_limits)
+                    check_import(fetched.selected, self._import_limits)
+                    if job.layer == BASE_LAYER:
+                        _check_selected(fetched)
                 except PrismError as error:
                     await self._tracker.fail(job.job, error.body)
                     await self._forget_if_gone(job, error.code)
@@ -177,34 +190,38 @@ class Fetcher:
             if layer is not None:
                 await self._layers.forget(layer)
 
-    async def _known_base(self, job: Job, command: CloneRequested) -> Base:
+    async def _known(self, job: Job, command: CloneRequested) -> Known:
         """Returns the commit that the base holds exactly, so that the diff against it is enough.
 
         Its commit is empty if uncertain, or if the job was planned before, when all files may be needed.
         """
         repository = await self._ledger.repositories.get(repository_key(job.tenant, job.repo))
+        selection = Selection.of(repository) if repository else EVERYTHING
         if repository is None or repository.served is None or is_planned(job) or not command.incremental:
-            return Base(0, "")
-        basis = await self._planner.basis()
+            return Known(Base(0, ""), selection)
+        basis, served = await self._planner.basis(selection), repository.served
         if job.layer == BASE_LAYER:
-            served = repository.served
-            return Base(served.version, known_commit(served, job, basis), served.files)
-        return Base(repository.served.version, exact_commit(repository, basis))
+            return Known(Base(served.version, known_commit(served, job, basis), served.files), selection)
+        return Known(Base(served.version, exact_commit(repository, basis)), selection)
 
-    def _list(self, mirrored: Mirror, since: Base) -> Fetched:
+    def _list(self, mirrored: Mirror, known: Known) -> Fetched:
+        since, selection = known
         changes = (
             snapshot_changes(mirrored.git_dir, since.commit, mirrored.commit, self._limits)
             if since.commit
             else None
         )
         if changes is not None:
-            files = since.files + changes.added - len(changes.removed) if since.files >= 0 else -1
-            return Fetched(mirrored, changes.snapshot, changes.removed, since, files)
+            selected, removed = selection.files(changes.snapshot.files), selection.paths(changes.removed)
+            added = selection.paths(changes.added)
+            files = since.files + len(added) - len(removed) if since.files >= 0 else -1
+            return Fetched(mirrored, changes.snapshot, selected, removed, since, files, selection)
         whole = snapshot_git(mirrored.git_dir, mirrored.commit, self._limits)
-        return Fetched(mirrored, whole, None, None, len(whole.files))
+        selected = selection.files(whole.files)
+        return Fetched(mirrored, whole, selected, None, None, len(selected), selection)
 
     async def _plan(self, job: Job, origin: Origin, fetched: Fetched) -> Opened:
-        mirrored, snapshot, removed, base, files = fetched
+        mirrored, selection = fetched.mirror, fetched.selection
         is_base = job.layer == BASE_LAYER
         await self._ledger.record_remote_head(job.tenant, job.repo, job.layer, mirrored.commit, _now())
         named = job.model_copy(
@@ -215,14 +232,29 @@ class Fetcher:
                 "fetched_at": _now(),
             }
         )
-        history = snapshot.history if is_base else None
-        return await self._planner.open(
-            named, origin, FileListing(snapshot.files, removed, history=history, base=base, total=files)
+        listing = FileListing(
+            fetched.selected,
+            fetched.removed,
+            history=selection.history(fetched.snapshot.history) if is_base else None,
+            base=fetched.base,
+            total=fetched.files,
+            selection=selection,
         )
+        return await self._planner.open(named, origin, listing)
 
     async def _publish(self, opened: Opened, snapshot: Snapshot) -> None:
         events = snapshot_events(opened, snapshot, self._limits)
         await publish_file_events(self._bus, events, self._cancelled, gate=self._gates[opened.job.lane])
+
+
+def _check_selected(fetched: Fetched) -> None:
+    """Raise SOURCE_EMPTY if the commit has files, and none of them is selected."""
+    if fetched.removed is None and not fetched.selected:
+        raise PrismError(
+            ErrorCode.SOURCE_EMPTY,
+            "None of the commit's files is selected by repo_root_prefix, include and exclude.",
+            "Change them: PATCH /api/v1/repos/{name}, or `prism repos update NAME`.",
+        )
 
 
 def _now() -> datetime:

@@ -23,6 +23,7 @@ from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.core import new_job
 from prism_ingest.core.edits import contents_of, described
 from prism_ingest.core.layers import check_commit, check_served, layer_named, new_layer
+from prism_ingest.core.selection import Selection
 from prism_ingest.operations.edit_reader import read_edits
 from prism_ingest.operations.file_events import edit_events
 from prism_ingest.operations.layer_registry import LayerRegistry
@@ -72,7 +73,12 @@ class Overlays:
         job = _job(self._ledger.job_key, repository, layer, served, request)
         files = tuple(described(path, data, self._limits) for path, data in sorted(contents.items()))
         parent = below.layer if below else BASE_LAYER
-        listing = FileListing(files, tuple(sorted(edits.keys() - contents.keys())), parent=parent)
+        listing = FileListing(
+            files,
+            tuple(sorted(edits.keys() - contents.keys())),
+            parent=parent,
+            selection=Selection.of(repository),
+        )
         # These edits replace the handle's earlier ones, even if those are still being indexed.
         opened = await self._planner.open(job, Origin(UPLOAD), listing, idle_s=0)
         await publish_file_events(self._bus, edit_events(opened, contents, self._limits))

@@ -39,6 +39,7 @@ from prism_ingest.core.layers import (
     exact_commit,
     layer_version,
 )
+from prism_ingest.core.selection import EVERYTHING, Selection
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
@@ -64,6 +65,8 @@ class FileListing(NamedTuple):
     total: int = -1
     # For an overlay: the id of the layer below it once these files are served.
     parent: str = BASE_LAYER
+    # Which files the repository imports. Only `is_sent` may have others, which are ignored.
+    selection: Selection = EVERYTHING
 
 
 class Opened(NamedTuple):
@@ -105,10 +108,10 @@ class Planner:
         self._cancelled = cancelled
         self._settings = settings
 
-    async def basis(self) -> str:
-        """Returns the current basis: the versions and limits that indexing depends on."""
+    async def basis(self, selection: Selection = EVERYTHING) -> str:
+        """Returns the current basis: the versions, limits and selection that indexing depends on."""
         chunker, model = await self._versions()
-        return basis_of(chunker, model, self._settings.file_bytes_max)
+        return basis_of(chunker, model, self._settings.file_bytes_max, selection.version)
 
     async def _versions(self) -> tuple[str, str]:
         chunker, model = await self._ledger.versions()
@@ -140,7 +143,7 @@ class Planner:
         return planned
 
     async def open_variants(
-        self, job: Job, files: tuple[SnapshotFile, ...], missing: Collection[int]
+        self, job: Job, files: tuple[SnapshotFile, ...], missing: Collection[int], basis: str
     ) -> Opened:
         """Begin or continue a job that indexes variants for layers, which are switched when it ends."""
         known = await self._ledger.jobs.get(job.job)
@@ -148,7 +151,7 @@ class Planner:
             return Opened(known, NOTHING)
         plan = plan_variants(files, missing)
         version = layer_version(0, _now())
-        planned = _planned(job.model_copy(update={"version": version}), files, plan, await self.basis())
+        planned = _planned(job.model_copy(update={"version": version}), files, plan, basis)
         opened = await self._keep_plan(planned, _todo(files, plan, {}))
         await publish_file_events(self._bus, _content_free_events(opened), self._cancelled)
         return opened
@@ -160,7 +163,7 @@ class Planner:
             await self._histories.put(job.tenant, job.repo, kept)
 
     async def _plan(self, job: Job, listing: FileListing) -> Opened:
-        files, basis = listing.files, await self.basis()
+        files, basis = listing.files, await self.basis(listing.selection)
         layer: dict[str, str | int] = {}
         if job.layer == BASE_LAYER:
             plan = await self._compare(job, listing)
@@ -195,7 +198,9 @@ class Planner:
         The file list is written before the store is asked which variants it has: see `Variants.pin`.
         """
         base, difference = await self._difference(job, listing, basis)
-        files = [listing.files[number] for number in difference.files]
+        selects = listing.selection.matcher()
+        differing = [number for number in difference.files if selects(listing.files[number].path)]
+        files = [listing.files[number] for number in differing]
         wanted = {file.path: variant_layer(file.path, file.blob, basis) for file in files}
         sent = {file.path: file.blob for file in listing.files} if listing.is_sent else {}
         layer = LayerFiles(variants=wanted, hidden=difference.hidden, listing=sent)
@@ -211,7 +216,7 @@ class Planner:
             "base_version": base.version,
             "base_commit": base.commit,
         }
-        missing = [number for number in difference.files if wanted[listing.files[number].path] not in stored]
+        missing = [number for number in differing if wanted[listing.files[number].path] not in stored]
         return plan_variants(listing.files, missing), fields
 
     async def _difference(self, job: Job, listing: FileListing, basis: str) -> tuple[Base, Difference]:

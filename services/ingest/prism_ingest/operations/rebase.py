@@ -49,6 +49,7 @@ from prism_ingest.core.layers import (
     rebased,
 )
 from prism_ingest.core.round_backoff import RoundBackoff
+from prism_ingest.core.selection import Selection
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.file_events import snapshot_events
 from prism_ingest.operations.job_tracker import ENDED_WELL
@@ -69,11 +70,10 @@ class BaseMove(NamedTuple):
     forth: Changes
     back: Changes
 
-    @property
-    def changes(self) -> list[BaseChange]:
-        """The changes, sorted by path."""
-        new = {file.path: file for file in self.forth.snapshot.files}
-        old = {file.path: file for file in self.back.snapshot.files}
+    def changes(self, selection: Selection) -> list[BaseChange]:
+        """Returns the changes of selected files, sorted by path."""
+        new = {file.path: file for file in selection.files(self.forth.snapshot.files)}
+        old = {file.path: file for file in selection.files(self.back.snapshot.files)}
         return [BaseChange(path, old.get(path), new.get(path)) for path in sorted(old.keys() | new.keys())]
 
 
@@ -163,7 +163,7 @@ class Rebaser:
             await self._relist(repository, sent)
         if not behind:
             return
-        for commit, layers in _by_base(behind, await self._planner.basis()).items():
+        for commit, layers in _by_base(behind, await self._basis(repository)).items():
             if not commit or not await self._rebase(repository, commit, layers):
                 await self._fetch_again(repository, layers, cause)
 
@@ -185,8 +185,7 @@ class Rebaser:
 
     async def _rebase(self, repository: Repository, commit: str, layers: Sequence[Layer]) -> bool:
         """Rebase fetched layers from a commit of the base to the served one. Returns False if impossible."""
-        basis = await self._planner.basis()
-        served = exact_commit(repository, basis)
+        served = exact_commit(repository, await self._basis(repository))
         if not served:
             return False
         remote = MirrorSource(repository.tenant, repository.repo, repository.source)
@@ -205,7 +204,8 @@ class Rebaser:
             move = await asyncio.to_thread(_read_move, git_dir, commits, self._limits, open_until_done)
             if move is None:
                 return False
-            rebased_layers = await self._rebased(layers, move.changes)
+            changes = move.changes(Selection.of(repository))
+            rebased_layers = await self._rebased(layers, changes, await self._basis(repository))
             job = await self._index_variants(repository, move, rebased_layers)
             if job is not None and not is_final(job):
                 return True  # its end publishes an event that updates the layers
@@ -214,8 +214,9 @@ class Rebaser:
         await self._switch(Base(check_served(repository).version, commits[1]), rebased_layers)
         return True
 
-    async def _rebased(self, layers: Iterable[Layer], changes: Sequence[BaseChange]) -> list[RebasedLayer]:
-        basis = await self._planner.basis()
+    async def _rebased(
+        self, layers: Iterable[Layer], changes: Sequence[BaseChange], basis: str
+    ) -> list[RebasedLayer]:
         found = []
         for layer in layers:
             files = await self._variants.lists.get(layer.files)
@@ -229,7 +230,7 @@ class Rebaser:
         self, repository: Repository, move: BaseMove, rebased_layers: Sequence[RebasedLayer]
     ) -> Job | None:
         """Begin a job that indexes the old contents that layers now need. Returns None if all are stored."""
-        basis = await self._planner.basis()
+        basis = await self._basis(repository)
         files = move.back.snapshot.files
         needed = {variant for made in rebased_layers for variant in made.files.variants.values()}
         own = {file.path: variant_layer(file.path, file.blob, basis) for file in files}
@@ -256,7 +257,7 @@ class Rebaser:
             state=JobState.INDEXING,
             now=datetime.now(UTC),
         )
-        opened = await self._planner.open_variants(job, files, missing)
+        opened = await self._planner.open_variants(job, files, missing, basis)
         events = snapshot_events(opened, move.back.snapshot, self._limits)
         await publish_file_events(self._bus, events, self._cancelled)
         return opened.job
@@ -266,18 +267,24 @@ class Rebaser:
 
         Only contents that an earlier diff needed were uploaded, so files may be missing.
         """
-        basis = await self._planner.basis()
+        basis, selection = await self._basis(repository), Selection.of(repository)
         commit = exact_commit(repository, basis) if repository.is_quiet else ""
         entries = await read_manifest(self._bus, repository.tenant, repository.repo, BASE_LAYER)
         blobs = present_blobs(entries)
         lists = [(layer, await self._variants.lists.get(layer.files)) for layer in layers]
         known = [(layer, files.listing) for layer, files in lists if files is not None]
-        for layer, listing in known:
+        for layer, sent in known:
+            listing = {path: sent[path] for path in selection.paths(sent)}
             wanted = differing_blobs(listing, blobs, basis)
             stored = await self._pin(repository, wanted)
             files, missing = listed(listing, blobs, basis, stored)
+            # All of it: the selection may change.
+            files = files.model_copy(update={"listing": dict(sent)})
             made = RebasedLayer(layer, files, missing, layer.size_bytes)
             await self._switch(Base(check_served(repository).version, commit), [made])
+
+    async def _basis(self, repository: Repository) -> str:
+        return await self._planner.basis(Selection.of(repository))
 
     async def _pin(self, repository: Repository, variants: dict[str, str]) -> set[str]:
         """Pin variants (by path) under a list of their own. Returns those that are stored."""

@@ -7,10 +7,11 @@ from prism_contracts.records import Job, Repository
 from prism_contracts.rpc.imports import CloneRequest
 from prism_contracts.rpc.repositories import RegisterRequest, UpdateRepositoryRequest
 from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.core.selection import Selection, folder_of
 from prism_ingest.operations.fetch_jobs import FetchJobs
 
 # The fields of a repository that a caller may set.
-SETTINGS = ("ref", "is_active")
+SETTINGS = ("ref", "is_active", "repo_root_prefix", "include", "exclude")
 
 
 class Registrations:
@@ -72,8 +73,12 @@ class Registrations:
 
 
 def _given(request: RegisterRequest | UpdateRepositoryRequest) -> dict[str, object]:
-    """Returns the settings that a request has."""
-    return {field: value for field in SETTINGS if (value := getattr(request, field)) is not None}
+    """Returns the settings that a request has. Raises INVALID_PATH, INVALID_ARGUMENT for a glob."""
+    given = {field: value for field in SETTINGS if (value := getattr(request, field)) is not None}
+    if request.repo_root_prefix:
+        given["repo_root_prefix"] = folder_of(request.repo_root_prefix)
+    Selection(include=request.include or (), exclude=request.exclude or ()).matcher()
+    return given
 
 
 def _exists(known: Repository, field: str) -> PrismError:

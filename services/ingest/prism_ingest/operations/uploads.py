@@ -26,6 +26,7 @@ from prism_ingest.core.callers import check_may_import
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import check_served, layer_of, usual_ref
+from prism_ingest.core.selection import EVERYTHING, Selection
 from prism_ingest.operations.import_gate import ImportGate
 from prism_ingest.operations.job_status import job_not_found
 from prism_ingest.operations.layer_registry import LayerRegistry
@@ -75,7 +76,7 @@ class Uploads:
         """Begin or continue the job of a snapshot."""
         check_import(request.files, self._import_limits)
         _check_files(request.files)
-        layer = await self._layer(request)
+        layer, selection = await self._layer(request)
         job = new_job(
             key=self._ledger.job_key,
             tenant=request.tenant,
@@ -96,19 +97,19 @@ class Uploads:
         listing = (
             FileListing(request.files, history=request.history)
             if layer == BASE_LAYER
-            else FileListing(request.files, is_sent=True)
+            else FileListing(request.files, is_sent=True, selection=selection)
         )
         return await self._planner.open(job, Origin(request.source), listing)
 
-    async def _layer(self, request: OpenSnapshotRequest) -> str:
-        """Returns the layer id of the snapshot, and creates the layer if necessary.
+    async def _layer(self, request: OpenSnapshotRequest) -> tuple[str, Selection]:
+        """Returns the layer id of the snapshot and what to import of it, and creates the layer if necessary.
 
         Raises REPO_NOT_FOUND, and REF_NOT_FOUND if the repository has no base yet.
         """
         ref = usual_ref(request.layer_ref)
         if not ref:
             check_may_import(request, request.repo_name)
-            return BASE_LAYER
+            return BASE_LAYER, EVERYTHING
         repository = await self._ledger.seen_by(request, request.repo_name)
         check_served(repository)
         id_ = layer_of(repository, ref)
@@ -119,7 +120,7 @@ class Uploads:
             await self._ledger.record_remote_head(
                 request.tenant, repository.repo, id_, request.commit, _now()
             )
-        return id_
+        return id_, Selection.of(repository) if id_ != BASE_LAYER else EVERYTHING
 
     async def admit(self, request: AdmitUploadRequest) -> Job:
         """Returns a job that the caller may see, once its tenant may send another pack.
