@@ -4,7 +4,8 @@ The sources are the clients' own documentation, as of November 2026:
 https://code.claude.com/docs/en/mcp (Claude Code), https://modelcontextprotocol.io/docs/develop/connect-local-servers
 (Claude Desktop), https://cursor.com/docs/mcp, https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
 https://developers.openai.com/codex/mcp, https://docs.windsurf.com/windsurf/cascade/mcp,
-https://geminicli.com/docs/tools/mcp-server, https://zed.dev/docs/ai/mcp.
+https://geminicli.com/docs/tools/mcp-server, https://zed.dev/docs/ai/mcp. Claude Code 2.1.328, Codex 0.169.0 and
+Gemini CLI 0.61.0 accepted what this makes, over HTTP and stdio.
 """
 
 import sys

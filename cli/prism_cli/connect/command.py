@@ -27,6 +27,7 @@ ASKING_ELSEWHERE = (
 )
 CLAUDE = "claude"
 SECRET_CHARS_SHOWN = 10
+SECRET_SHARE_SHOWN = 4  # a quarter at most
 SECRET = "PRISM_TOKEN"  # noqa: S105 - the name of a variable
 # Variables with which a client has to start `prism mcp` to find the same Prism; True: a path.
 PASSED_ON = {
@@ -113,7 +114,8 @@ def plan(client: AgentClient, server: clients.Server, at: Folders) -> ClientChan
 
 def difference(change: ClientChange) -> Iterator[str]:
     """Returns the lines of a unified diff, without the token."""
-    path, shown = str(change.file.path), f"{change.secret[:SECRET_CHARS_SHOWN]}…"
+    path, length = str(change.file.path), len(change.secret)
+    shown = f"{change.secret[: min(SECRET_CHARS_SHOWN, length // SECRET_SHARE_SHOWN)]}…"
     before, after = change.file.text.splitlines(), change.text.splitlines()
     old = path if change.file.status else "/dev/null"
     for line in difflib.unified_diff(before, after, old, path, lineterm=""):

@@ -76,7 +76,7 @@ def test_the_change_is_shown_without_the_token_and_the_rest_is_kept(home: Path):
     path = cursor_file(home, SETTINGS)
     shown = run("cursor", "--write", "--yes").stdout
     assert '+    "prism": {' in shown
-    assert "Bearer prism_secr…" in shown
+    assert "Bearer prism_…" in shown
     assert "mode 644 → 600" in shown
     assert TOKEN not in shown
     text = path.read_text()
