@@ -147,6 +147,7 @@ class Strategy(StrEnum):
     RECEIVER_TYPE = "receiver_type"  # a variable that is declared or assigned as an instance of the class
     PACKAGE = "package"  # in another repository, which provides a package that this one depends on
     SCIP = "scip"  # a compiler's index (SCIP) resolves it
+    STORED = "stored"  # a candidate: a call of a field in which code stores the function
     ONLY_DEFINITION = "only_definition"  # a candidate: no other symbol has this name
     NAME = "name"  # a candidate: other symbols have this name too
 
@@ -283,7 +284,8 @@ class Reference(Fact, frozen=True, array_like=True):
     symbol: int = -1
     # The text before the last dot of a call (`self`, `requests`), or the module of an import.
     qualifier: str = ""
-    # The alias of an import or export (`import numpy as np` -> `np`, `export { open as start }` -> `start`).
+    # The alias of an import or export (`import numpy as np` -> `np`, `export { open as start }` -> `start`). Of a
+    # value in C, the field that stores it: `read`, or `cmd#1` for the second field of a `struct cmd`.
     alias: str = ""
 
 

@@ -66,6 +66,10 @@ class Program:
         self._by_key: dict[str, dict[str, Unit]] = {}
         # Name -> files that define it at the top level, or import it.
         self._exporters: dict[str, dict[str, Unit]] = {}
+        # Field -> files that store values in it.
+        self._storing: dict[str, dict[str, Unit]] = {}
+        # Cache of a resolver: name of a called field -> what it may hold. Cleared when a file changes.
+        self.held: dict[str, tuple[SymbolRef, ...]] = {}
         self._by_name: dict[str, dict[SymbolRef, None]] = {}
         self._by_qualified_name: dict[str, dict[SymbolRef, None]] = {}
         self._located: dict[tuple[str, ...], LocatedModule] = {}
@@ -236,6 +240,37 @@ class Program:
                 yield self._exporters, name
         for name in (*unit.imports, *unit.aliases):
             yield self._exporters, name
+        for field in unit.stored:
+            yield self._storing, field
+
+    def stored_in(self, field: str) -> Iterator[tuple[Unit, str]]:
+        """Yields the values that files store in fields of this name, each with the file.
+
+        Includes those that an initializer names by their position in the struct.
+        """
+        for place in dict.fromkeys((field, *self._positions(field))):
+            for unit in _ordered(list(self._storing.get(place, {}).values())):
+                yield from ((unit, name) for name in unit.stored[place])
+
+    def fields_of(self, struct: str) -> set[str]:
+        """Returns the names of the fields of all structs of a name."""
+        found: set[str] = set()
+        for ref in self.named(struct):
+            definitions = self.units[ref.file].definitions
+            found.update(
+                one.name for one in definitions if one.kind is SymbolKind.FIELD and one.parent == ref.symbol
+            )
+        return found
+
+    def _positions(self, field: str) -> Iterator[str]:
+        """Yields `struct#position` of each field of this name."""
+        for ref in self.named(field):
+            definitions = self.units[ref.file].definitions
+            owner = definitions[ref.symbol].parent
+            if definitions[ref.symbol].kind is SymbolKind.FIELD and owner >= 0:
+                before = definitions[owner : ref.symbol]
+                position = sum(one.parent == owner and one.kind is SymbolKind.FIELD for one in before)
+                yield from (f"{part}#{position}" for part in definitions[owner].qualified_name.split("."))
 
     def _symbol_refs(self, unit: Unit) -> Iterator[tuple[dict[str, dict[SymbolRef, None]], str, SymbolRef]]:
         for position, definition in enumerate(unit.definitions):
@@ -245,7 +280,7 @@ class Program:
 
     def _clear_caches(self) -> None:
         kept = (self._located, self._exported_values, self._imported_values, self._wildcard_closures)
-        for memory in (*kept, self.lineages, self.originals, self.missing, self.candidates):
+        for memory in (*kept, self.lineages, self.originals, self.missing, self.candidates, self.held):
             memory.clear()
         self._packages_of_loaded = None
 

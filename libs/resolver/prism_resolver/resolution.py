@@ -25,6 +25,7 @@ from prism_resolver.expressions import OWN_OBJECT, Step, steps_of
 from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
+    C_FAMILY,
     ECMASCRIPT,
     IMPLICIT_OBJECT,
     LOCALS_HIDE_NO_MODULE,
@@ -39,9 +40,11 @@ from prism_resolver.unit import INHERITS, Import, Unit, UnitDefinition, Unresolv
 from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 4
+RULES = 5
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
+# Functions that a called field may hold: a table of commands has hundreds.
+STORED_MAX = 500
 # The kinds of symbols that a reference may mean if only its name is known.
 KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
     ReferenceKind.CALL: CALLABLE_KINDS | TYPE_KINDS,
@@ -105,6 +108,8 @@ def edges(program: Program, facts: FileFacts) -> Iterator[ReferenceEdge]:
     resolver = Resolver(program, facts)
     for position, reference in enumerate(facts.references):
         yield from resolver.edges(position, reference, resolver.meaning(reference))
+    for position, meaning in resolver.stored_calls():
+        yield from resolver.edges(position, facts.references[position], meaning)
 
 
 def may_mean(use: NamedUse, candidate: CandidateDefinition) -> bool:
@@ -286,6 +291,35 @@ class Resolver:
         return self._unit.language in IMPLICIT_OBJECT and bool(location.inside)
 
     def _member_meaning(self, reference: Reference) -> Meaning:
+        meaning = self._by_qualifier(reference)
+        # In C, what a struct has are fields: `gate->open()` calls no function `open`.
+        is_field = reference.kind is ReferenceKind.CALL and self._unit.language == "c"
+        return meaning._replace(lookup=LookupKind.NOTHING) if is_field else meaning
+
+    def stored_calls(self) -> Iterator[tuple[int, Meaning]]:
+        """Yields the calls of fields in C that may run functions stored in them, by position of the reference."""
+        if self._unit.language not in C_FAMILY:
+            return
+        for position, reference in enumerate(self._facts.references):
+            if (
+                reference.kind is ReferenceKind.CALL
+                and reference.qualifier
+                and (held := self._held(reference.name))
+            ):
+                yield position, Meaning(held, EdgeStatus.CANDIDATE, Strategy.STORED)
+
+    def _held(self, field: str) -> tuple[SymbolRef, ...]:
+        """Returns the functions that code stores in fields of a name."""
+        if field not in self._program.held:
+            values = (
+                self._inference.name_at(name, Location(unit)) for unit, name in self._program.stored_in(field)
+            )
+            found = [ref for value in values if value.kind is ValueKind.SYMBOL for ref in value.symbols]
+            functions = [ref for ref in found if self._program.definition(ref).kind in CALLABLE_KINDS]
+            self._program.held[field] = tuple(dict.fromkeys(functions))[:STORED_MAX]
+        return self._program.held[field]
+
+    def _by_qualifier(self, reference: Reference) -> Meaning:
         steps = steps_of(reference.qualifier)
         location = self._location_of(reference.symbol, reference.line)
         value = self._inference.value_of(steps, location)

@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from prism_contracts.code import (
@@ -87,6 +87,8 @@ class Unit:
     manifest: Manifest | None = None  # the package that the file declares, as far as the parser extracts it
     name_lines: Sequence[int] = ()  # lines of the definitions' names, 1-based
     blob: str = ""  # hash of the content
+    # Field of a struct -> the names of values that the file stores in it.
+    stored: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def language(self) -> str:
@@ -111,6 +113,7 @@ def read_unit(facts: FileFacts) -> Unit:
         variables=variables,
         returns=returns,
         aliases=reader.aliases(),
+        stored=reader.stored(),
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
@@ -217,6 +220,15 @@ class _UnitReader:
                 inside = self._name_of(reference.symbol)
                 one = UnresolvedType(_dotted(reference), "", reference.line, inside)
                 found[reference.alias or inside] = one
+        return found
+
+    def stored(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for reference in self._facts.references:
+            if reference.kind is ReferenceKind.VALUE and reference.alias:
+                names = found.setdefault(reference.alias, [])
+                if reference.name not in names:
+                    names.append(reference.name)
         return found
 
     def variables(self) -> tuple[dict[tuple[str, str], list[UnresolvedType]], dict[str, UnresolvedType]]:

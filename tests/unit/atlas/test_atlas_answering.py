@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from atlas_files import graph_of
 from graph_sketch import CLASS, EXTENDS, FUNCTION, IMPORTS, Sketch
 
 from prism_atlas.core.answering.call_hierarchy import call_hierarchy
@@ -14,7 +15,7 @@ from prism_atlas.core.answering.path import find_path
 from prism_atlas.core.answering.type_hierarchy import type_hierarchy
 from prism_atlas.core.diffs import read_diff
 from prism_atlas.core.file_graph import file_edges, graph_of_files
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import (
@@ -496,3 +497,33 @@ def test_symbol_changes_with_its_members():
     assert places(one.node for one in reply.affected) == ["a:load"]
     assert [(one.node.symbol, one.distance) for one in reply.tests] == [("check", 2)]
     assert (reply.total_affected, reply.resolved_affected, reply.total_tests) == (1, 1, 1)
+
+
+# Functions stored in fields, and macros
+
+
+def stored_in_fields():
+    return graph_of(
+        {
+            "net.h": "struct ops { int (*read)(int); };\n#define READ(o) sock_read(o)\n",
+            "net.c": '#include "net.h"\nint sock_read(int a) { return 0; }\nstruct ops SOCK = { .read = sock_read };\n',
+            "use.c": '#include "net.h"\nint run(struct ops *o) {\n    return o->read(1);\n}\nint scan(int o) {\n    return READ(o);\n}\n',
+        }
+    )
+
+
+def test_callers_show_where_a_function_is_stored_and_calls_of_the_field():
+    reply = call_hierarchy(stored_in_fields(), CallHierarchyRequest(tenant="t", symbol="sock_read"), RECEIPT)
+    assert [(place.node.file_path, place.line, place.field) for place in reply.stored] == [
+        ("net.c", 3, "read")
+    ]
+    by_field = [branch for branch in reply.branches if branch.via.strategy is Strategy.STORED]
+    assert places(branch.node for branch in by_field) == ["use.c:run"]
+
+
+def test_macro_that_calls_a_function_leads_to_where_it_is_expanded():
+    reply = call_hierarchy(
+        stored_in_fields(), CallHierarchyRequest(tenant="t", symbol="sock_read", depth=1), RECEIPT
+    )
+    depths = {f"{branch.node.symbol}": branch.depth for branch in reply.branches}
+    assert depths == {"READ": 1, "run": 1, "scan": 2}

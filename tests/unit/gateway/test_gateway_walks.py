@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, SymbolKind
 from prism_contracts.rpc.common import EnclosingSymbol, GraphReceipt
 from prism_contracts.rpc.graph import (
     AffectedNode,
@@ -24,6 +24,7 @@ from prism_contracts.rpc.graph import (
     PathSearch,
     SourceLine,
     StopReason,
+    StoredPlace,
     TreeBranch,
     TypeHierarchyReply,
     WalkStop,
@@ -109,6 +110,19 @@ def test_callers_are_grouped_by_file_with_each_call() -> None:
     assert "graph of bbbbbbbbbb" in answer.text
     assert answer.text.endswith("next_cursor: c")
     assert "truncated" not in answer.structured
+
+
+def test_functions_stored_in_fields_and_macros_are_marked() -> None:
+    macro = LOAD.model_copy(update={"symbol": "LOAD", "kind": SymbolKind.MACRO})
+    through = edge(33, sure=False).model_copy(update={"strategy": Strategy.STORED})
+    branches = (TreeBranch(node=macro, via=edge(3), depth=1), TreeBranch(node=LOAD, via=through, depth=1))
+    stored = (StoredPlace(node=LOAD, line=7, field="ship"), StoredPlace(node=LOAD, line=8, field="ops#1"))
+    reply = calls(*branches, total=2, candidates=1, stored=stored)
+    text = call_text.call_hierarchy(reply, 4_000).text
+    assert "\n  LOAD (macro) [calls at 3]\n" in text
+    assert "\nthrough a field in which it is stored (?):\nvan.py\n? load [calls at 33]\n" in text
+    assert "\nstored in a field:\n  van.py:7 in .ship, load\n  van.py:8 in field 2 of ops, load\n" in text
+    assert "Not complete: 1 of the 2 callers are through a field that may hold another function (?);" in text
 
 
 def test_tests_follow_source_callers() -> None:

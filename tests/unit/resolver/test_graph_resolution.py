@@ -573,3 +573,22 @@ def test_field_of_rust_is_no_use_of_a_method_or_function_of_its_name() -> None:
     found = edges_of({"src/lib.rs": f"{home}{user}", "src/other.rs": "pub fn weigh() {}\n"})
     assert "src/lib.rs:7 weigh -> src/lib.rs:Depot.weigh receiver_type" in found
     assert not any(edge.startswith("src/lib.rs") and "src/other.rs" in edge for edge in found)
+
+
+def test_call_of_a_field_of_c_may_run_what_is_stored_in_it() -> None:
+    files = {
+        "net.h": "struct ops {\n    int (*open)(int);\n    int (*read)(int);\n};\nstruct cmd { char *name; int (*proc)(int); };\n",
+        "net.c": '#include "net.h"\nint sock_read(int a) { return 0; }\nint get(int a) { return 0; }\nint late(int a) { return 0; }\n'
+        "struct ops SOCK = { .read = sock_read };\n"
+        'struct cmd ALL[] = { { "get", get }, { "late", &get } };\n'
+        "void set(struct ops *o) { o->open = &late; }\n",
+        "use.c": '#include "net.h"\nint read(int a) { return 0; }\n'
+        "int run(struct ops *o) {\n    o->read(1);\n    o->open(1);\n    ALL[0].proc(2);\n}\n",
+    }
+    found = {edge for edge in edges_of(files) if edge.startswith("use.c") and edge.endswith("stored?")}
+    assert found == {
+        "use.c:4 read -> net.c:sock_read stored?",
+        "use.c:5 open -> net.c:late stored?",
+        "use.c:6 proc -> net.c:get stored?",
+    }
+    assert "use.c:4 read -> use.c:read name?" not in edges_of(files)

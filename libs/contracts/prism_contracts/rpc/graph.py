@@ -135,6 +135,14 @@ class CallHierarchyRequest(SymbolWalkRequest):
     cursor: Cursor = ""
 
 
+class StoredPlace(Message):
+    """A line that stores a function in a field, through which it may be called. `node` is around the line."""
+
+    node: GraphNode
+    line: int
+    field: str  # its name, or the struct and a position: `cmd#1`
+
+
 class CallHierarchyReply(Message):
     """A tree, level by level. `in_text` compares the callers with the text, if requested."""
 
@@ -149,6 +157,7 @@ class CallHierarchyReply(Message):
     tests_left_out: int = 0  # direct children in tests, with `source_only`
     stops: tuple[WalkStop, ...] = ()
     source_lines: tuple[SourceLine, ...] = ()
+    stored: tuple[StoredPlace, ...] = ()  # where the symbol is stored in a field: the first places
     # Other uses of the symbol: as a type or value, imported, inherited from.
     other_uses: dict[EdgeKind, int] = {}
     in_text: Reconciliation | None = None

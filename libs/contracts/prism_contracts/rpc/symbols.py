@@ -146,6 +146,7 @@ class ReferenceEntry(Message):
     status: EdgeStatus
     strategy: Strategy
     text: str  # of the line
+    stored: str = ""  # the field in which the line stores the symbol, as in `StoredPlace`
     enclosing: EnclosingSymbol | None = None  # `symbol` with its range, as far as the index knows
 
 

@@ -112,6 +112,9 @@ class Assembly:
             for position, (reference, meaning) in enumerate(rows[: len(facts.references)])
             for edge in resolver.edges(position, reference, meaning)
         ]
+        for position, meaning in resolver.stored_calls():
+            rows.append(ReferenceRow(facts.references[position], meaning))
+            found += resolver.edges(position, facts.references[position], meaning)
         rows += implementing
         self._builder.connect(
             facts.id,

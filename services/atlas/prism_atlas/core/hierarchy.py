@@ -20,6 +20,7 @@ BRANCHES_MAX = 400
 IS_TYPE = np.isin(SYMBOL_KINDS, list(TYPE_KINDS))
 CALLABLE = np.isin(SYMBOL_KINDS, list(CALLABLE_KINDS))
 CONSTRUCTOR = SYMBOL_KINDS.index(SymbolKind.CONSTRUCTOR)
+MACRO = SYMBOL_KINDS.index(SymbolKind.MACRO)
 CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 
 
@@ -115,7 +116,7 @@ def grow(
             branch.recursive = branch.same == NONE or branch.same in _above(tree, position)
         elif not _leads_on(graph, branch.link.edge):
             tree.by_name.append(position)
-        elif branch.depth >= depth_max:
+        elif branch.depth >= depth_max + _is_macro(graph, node):  # a macro runs where it is expanded
             tree.too_deep.append(position)
         else:
             expanded[node] = position
@@ -128,6 +129,10 @@ def grow(
         by_name=_with_children(graph, tree, tree.by_name, expansion),
         too_deep=_with_children(graph, tree, tree.too_deep, expansion),
     )
+
+
+def _is_macro(graph: Graph, node: int) -> bool:
+    return not graph.is_file(node) and bool(graph.symbols.kind[node] == MACRO)
 
 
 def only_itself(_: Graph, node: int) -> Numbers:

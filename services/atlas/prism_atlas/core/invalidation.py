@@ -16,8 +16,9 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from prism_contracts.code import ReferenceKind
+from prism_contracts.code import ReferenceKind, SymbolKind
 from prism_resolver.facts import FileFacts
+from prism_resolver.languages import C_FAMILY
 from prism_resolver.modules import key, keys
 from prism_resolver.program import Program
 from prism_resolver.unit import MODULE_EXPORTS, Unit
@@ -95,7 +96,9 @@ def derived_names(unit: Unit) -> Iterator[tuple[str, str]]:
 def _statements(program: Program, unit: Unit | None) -> Counter[Statement]:
     if unit is None:
         return Counter()
-    return Counter((*_of_file(program, unit), *_of_imports(unit), *_of_values(unit)))
+    return Counter(
+        (*_of_file(program, unit), *_of_imports(unit), *_of_values(unit), *_of_fields(program, unit))
+    )
 
 
 def _of_file(program: Program, unit: Unit) -> Iterator[Statement]:
@@ -145,6 +148,19 @@ def _of_values(unit: Unit) -> Iterator[Statement]:
         yield Statement(_last(name), ("return", name, one.type, one.made_by))
     for name, one in unit.aliases.items():
         yield Statement(_last(name), ("alias", name, one.type, one.inside))
+
+
+def _of_fields(program: Program, unit: Unit) -> Iterator[Statement]:
+    """What a file stores in fields, and the positions of the fields that it defines: any file may call them."""
+    for field, names in unit.stored.items():
+        struct, _, position = field.partition("#")
+        called = program.fields_of(struct) if position else {field}
+        for name in names:
+            yield Statement(frozenset(called), ("stored", field, name), Dependents.USERS)
+    if unit.language in C_FAMILY:
+        fields = [one for one in unit.definitions if one.kind is SymbolKind.FIELD]
+        for number, one in enumerate(fields):
+            yield Statement(_parts(one.name), ("field", number, one.qualified_name), Dependents.USERS)
 
 
 def _wildcard_names(program: Program, unit: Unit, module: str) -> set[str]:

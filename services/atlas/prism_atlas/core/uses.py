@@ -27,6 +27,7 @@ from prism_resolver.resolution import CandidateDefinition, NamedUse, may_mean
 from prism_resolver.unit import DEFAULT, Unit, UnitDefinition
 
 _IMPORT = REFERENCE_KINDS.index(ReferenceKind.IMPORT)
+_STORED = STRATEGIES.index(Strategy.STORED)
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
 _TESTS = _GROUPS.index(ReferenceGroup.TESTS)
@@ -63,7 +64,8 @@ def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
     references = np.concatenate([meant, possible])
     status = graph.references.status[references]
     status[len(meant) :] = _CANDIDATE
-    strategy = np.where(status == _CANDIDATE, by_name, graph.references.strategy[references]).astype(np.uint8)
+    known = graph.references.strategy[references]
+    strategy = np.where((status == _CANDIDATE) & (known != _STORED), by_name, known).astype(np.uint8)
     file = graph.files_of(graph.references.source[references])
     group = np.where(graph.flagged(Flag.TEST)[file], _TESTS, _GROUP_OF[graph.references.kind[references]])
     order = np.lexsort((references, graph.references.line[references], file, group, status == _CANDIDATE))
@@ -150,7 +152,8 @@ def _resolved_references(graph: Graph, name: str, targets: Sequence[int]) -> Num
         or not graph.strings[string]
         or _is_alias_of(graph, graph.strings[string], name)
     ]
-    return found[np.isin(names, known)]
+    kept: Numbers = found[np.isin(names, known) | (graph.references.strategy[found] == _STORED)]
+    return kept
 
 
 def _is_alias_of(graph: Graph, alias: str, name: str) -> bool:

@@ -16,6 +16,7 @@ from prism_chunker.core.names import WILDCARD, Names, head_of, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
 from prism_chunker.core.references import QUALIFIER_CHARS_MAX, Places
+from prism_chunker.core.stored_values import field_of
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Binding, Reference, ReferenceKind
 
 _USES = {"original": ReferenceKind.ALIAS, "use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
@@ -67,10 +68,17 @@ def read_uses(
                             line=node.end_point[0] + 1,
                             symbol=symbol,
                             qualifier=qualifier if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
-                            alias=text_of(captures["alias"][0], syntax.source) if "alias" in captures else "",
+                            alias=_alias(captures, node, scopes, syntax.source),
                         )
                     )
     return sorted(found, key=attrgetter("line"))[:uses_max]
+
+
+def _alias(captures: Captures, node: Node, scopes: "Scopes", source: bytes) -> str:
+    """Returns the alias of an export, or the field in which C stores a value."""
+    if "alias" in captures:
+        return text_of(captures["alias"][0], source)
+    return field_of(node, source) if scopes.stores and "value" in captures else ""
 
 
 def _start(captures: Captures, node: Node, source: bytes) -> int:
@@ -103,6 +111,7 @@ class Scopes:
         bindings: Collection[Binding],
         variables: Collection[bytes],
     ) -> None:
+        self.stores = language.c_family
         self._names = names
         self._nesting = nesting
         self._sees_others = language.shares_names or WILDCARD in names.imported

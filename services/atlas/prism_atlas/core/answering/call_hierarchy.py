@@ -15,14 +15,16 @@ from prism_atlas.core.answering.common import (
     tree_stops,
     union,
 )
-from prism_atlas.core.graph import EDGE_KINDS, Graph, Numbers
+from prism_atlas.core.graph import EDGE_KINDS, REFERENCE_KINDS, Graph, Numbers
 from prism_atlas.core.hierarchy import called_nodes
 from prism_atlas.core.rendering import UsingLine, render_nodes
 from prism_atlas.core.traversal import follow, step, within
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind
 from prism_contracts.rpc.common import GraphReceipt
-from prism_contracts.rpc.graph import CallDirection, CallHierarchyReply, CallHierarchyRequest
+from prism_contracts.rpc.graph import CallDirection, CallHierarchyReply, CallHierarchyRequest, StoredPlace
 
+STORED_SHOWN_MAX = 20
+VALUE = REFERENCE_KINDS.index(ReferenceKind.VALUE)
 NO_CALLS = tuple(kind for kind in EDGE_KINDS if kind not in (EdgeKind.CALLS, EdgeKind.OVERRIDES))
 
 
@@ -55,6 +57,7 @@ def call_hierarchy(graph: Graph, request: CallHierarchyRequest, receipt: GraphRe
         candidates=tree.candidates,
         tests_left_out=tree.tests_left_out,
         stops=tree_stops(graph, tree, request.depth),
+        stored=_stored(graph, resolved_name.nodes) if upwards else (),
         other_uses=_other_uses(graph, resolved_name.nodes, candidates=request.include_candidates),
         next_cursor=next_page(request, start + request.limit, tree.total),
         receipt=receipt,
@@ -79,6 +82,23 @@ def lines_of(reply: CallHierarchyReply) -> Iterator[UsingLine]:
         if branch.via.edge is EdgeKind.CALLS:
             path = branch.via.file_path or branch.node.file_path
             yield from (UsingLine(path, line) for line in branch.via.lines)
+
+
+def _stored(graph: Graph, nodes: Numbers) -> tuple[StoredPlace, ...]:
+    """Returns the lines that store the symbol in a field of a struct."""
+    references = graph.references
+    symbols = nodes[nodes < len(graph.symbols)].tolist()
+    meant = np.unique(np.concatenate([*(graph.meaning(node) for node in symbols), np.array([], np.int32)]))
+    rows = np.flatnonzero(np.isin(graph.aliases.reference, meant[references.kind[meant] == VALUE]))
+    rows = rows[np.argsort(graph.aliases.reference[rows], kind="stable")][:STORED_SHOWN_MAX]
+    return tuple(
+        StoredPlace(
+            node=render_nodes(graph, [int(references.source[reference])])[0],
+            line=int(references.line[reference]),
+            field=graph.strings[graph.aliases.alias[row]],
+        )
+        for row, reference in zip(rows.tolist(), graph.aliases.reference[rows].tolist(), strict=True)
+    )
 
 
 def _other_uses(graph: Graph, nodes: Numbers, *, candidates: bool) -> dict[EdgeKind, int]:

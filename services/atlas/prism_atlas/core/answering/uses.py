@@ -14,13 +14,14 @@ from prism_atlas.core.uses import (
     targets_of,
     used_lines,
 )
-from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
+from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag, ReferenceKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
 from prism_runtime.packing import pack_lines
 from prism_store.globs import compile_glob
 
 _GROUPS = tuple(ReferenceGroup)
+_VALUE = REFERENCE_KINDS.index(ReferenceKind.VALUE)
 _RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 
 
@@ -84,4 +85,13 @@ def _entry(graph: Graph, repo: str, uses: UseTable, position: int) -> ReferenceE
         status=EDGE_STATUSES[uses.status[position]],
         strategy=STRATEGIES[uses.strategy[position]],
         text="",
+        stored=_stored(graph, reference),
     )
+
+
+def _stored(graph: Graph, reference: int) -> str:
+    """Returns the field in which a reference stores its value."""
+    if graph.references.kind[reference] != _VALUE:
+        return ""
+    rows = np.flatnonzero(graph.aliases.reference == reference)
+    return graph.strings[graph.aliases.alias[rows[0]]] if rows.size else ""

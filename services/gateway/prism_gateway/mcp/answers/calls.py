@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from prism_contracts.code import EdgeStatus
+from prism_contracts.code import EdgeStatus, Strategy
 from prism_contracts.rpc.graph import CallDirection, CallHierarchyReply, TreeBranch
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.graph_parts import (
@@ -23,6 +23,7 @@ from prism_gateway.mcp.answers.graph_parts import (
     text_lacks,
     texts_of,
     unresolved_lines,
+    within_file,
 )
 from prism_gateway.mcp.answers.places import several
 from prism_gateway.mcp.answers.receipts import receipt_json
@@ -58,6 +59,8 @@ def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
     }
     if reply.in_text:
         structured["in_text"] = reply.in_text.model_dump(mode="json")
+    if reply.stored:
+        structured["stored"] = plain_all(reply.stored)
     if reply.stops:
         structured["stops"] = plain_all(reply.stops)
     if reply.matched:
@@ -68,6 +71,7 @@ def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
         f"{reply.direction.value} of {nodes_line(reply.roots)}",
         *reply.notes,
         *_sections(reply, branches),
+        *_stored(reply),
         *unresolved_lines(reply.in_text),
         *stop_lines(reply.stops),
         *_other_uses(reply),
@@ -80,22 +84,42 @@ def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
 def _sections(reply: CallHierarchyReply, branches: tuple[TreeBranch, ...]) -> Iterator[str]:
     """Returns the branches of the root by certainty, tests apart."""
     texts = texts_of(reply.source_lines)
-    for title, status, test in (
-        ("", EdgeStatus.RESOLVED, False),
-        ("in tests:", EdgeStatus.RESOLVED, True),
-        ("by name only (?):", EdgeStatus.CANDIDATE, False),
-        ("by name only (?), in tests:", EdgeStatus.CANDIDATE, True),
+    for title, status, test, stored in (
+        ("", EdgeStatus.RESOLVED, False, False),
+        ("in tests:", EdgeStatus.RESOLVED, True, False),
+        ("through a field in which it is stored (?):", EdgeStatus.CANDIDATE, False, True),
+        ("through a field in which it is stored (?), in tests:", EdgeStatus.CANDIDATE, True, True),
+        ("by name only (?):", EdgeStatus.CANDIDATE, False, False),
+        ("by name only (?), in tests:", EdgeStatus.CANDIDATE, True, False),
     ):
         rows = [
             position
             for position, branch in enumerate(branches)
-            if branch.depth == 1 and branch.via.status is status and branch.node.test == test
+            if branch.depth == 1
+            and branch.via.status is status
+            and branch.node.test == test
+            and _is_by_field(branch) == stored
         ]
         if reply.direction is CallDirection.CALLERS:
             rows.sort(key=lambda position: _place(branches[position]))
         if rows:
             yield from filter(None, [title])
             yield from rows_of_roots(rows, branches, texts)
+
+
+def _is_by_field(branch: TreeBranch) -> bool:
+    """Whether a call is of a field that may hold the function."""
+    return branch.via.strategy is Strategy.STORED
+
+
+def _stored(reply: CallHierarchyReply) -> Iterator[str]:
+    """Returns where the function is stored in a field, and what calls of the field may run it."""
+    if reply.stored:
+        yield "stored in a field:"
+        for place in reply.stored:
+            struct, _, position = place.field.partition("#")
+            field = f"field {int(position) + 1} of {struct}" if position else f".{place.field}"
+            yield f"  {place.node.file_path}:{place.line} in {field}, {within_file(place.node)}"
 
 
 def _place(branch: TreeBranch) -> tuple[str, int]:
@@ -113,8 +137,13 @@ def _completeness(reply: CallHierarchyReply, shown: int) -> str:
     upwards = reply.direction is CallDirection.CALLERS
     name = reply.roots[0].symbol.rpartition(".")[2] or reply.roots[0].file_path
     more = reply.total - shown
+    by_field = sum(branch.depth == 1 and _is_by_field(branch) for branch in reply.branches)
+    by_name = max(0, reply.candidates - by_field)
     lacks = [
-        f"{reply.candidates} of the {reply.total} {what} match by name only (?)" if reply.candidates else "",
+        f"{by_name} of the {reply.total} {what} match by name only (?)" if by_name else "",
+        f"{by_field} of the {reply.total} {what} are through a field that may hold another function (?)"
+        if by_field
+        else "",
         f"{more} of the {reply.total} {what} are on other pages" if more else "",
         *stop_lacks(reply.stops),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prism_contracts.base import Message
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.code import EdgeKind, EdgeStatus, SymbolKind
 from prism_contracts.rpc.common import EnclosingSymbol, GraphReceipt
 from prism_contracts.rpc.graph import (
     GraphEdge,
@@ -90,8 +90,9 @@ def others_lines(others: Sequence[GraphNode], matched: str) -> Iterator[str]:
 
 
 def within_file(node: GraphNode) -> str:
-    """Returns `Symbol (start-end)`, for a line below the path of its file."""
-    return symbol_name(_enclosing(node))
+    """Returns `Symbol (start-end)`, for a line below the path of its file; says of a macro that it is one."""
+    macro = " (macro)" if node.kind is SymbolKind.MACRO else ""
+    return f"{symbol_name(_enclosing(node))}{macro}"
 
 
 def edge_text(edge: GraphEdge) -> str:

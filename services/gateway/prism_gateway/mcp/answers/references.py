@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
-from prism_contracts.code import EdgeStatus
+from prism_contracts.code import EdgeStatus, Strategy
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     Definition,
@@ -206,8 +206,12 @@ def group_lines(
     the lines of comments, strings and data are only counted.
     """
     layout = _Layout(len({line.repo for line in _all_lines(found)}) > 1, bodies, with_mentions)
-    for status, entries in groupby(_each_line_once(found.entries), key=lambda entry: entry.status):
-        if status is EdgeStatus.CANDIDATE:
+    for (status, by_field), entries in groupby(
+        sorted(_each_line_once(found.entries), key=_certainty), key=_certainty
+    ):
+        if by_field:
+            yield "calls of a field in which it is stored (?), another function may run:"
+        elif status:
             yield "by name only (?), another symbol may be meant:"
         for group, uses in _by_group(entries).items():
             yield from _group(ReferenceGroup(group), uses, found, kept, layout)
@@ -215,6 +219,11 @@ def group_lines(
         yield f"more: cursor={found.next_cursor}"
     if found.reconciliation:
         yield from _text_check(found, found.reconciliation, layout)
+
+
+def _certainty(entry: ReferenceEntry) -> tuple[bool, bool]:
+    """Returns whether a reference is a candidate, and whether it is a call through a field."""
+    return entry.status is EdgeStatus.CANDIDATE, entry.strategy is Strategy.STORED
 
 
 def text_check(found: SymbolReferences) -> Iterator[str]:
@@ -292,7 +301,8 @@ def _places(lines: Iterable[ReferenceEntry | TextLine], layout: _Layout) -> Iter
 
 def _place(line: ReferenceEntry | TextLine, layout: _Layout) -> PlaceLine:
     """Returns a line; with its body as neighbors, if that is shown."""
-    place = PlaceLine(_file(line, layout.with_repo), line.line, line.text, enclosing_of(line))
+    text = f"{line.text} (stored)" if isinstance(line, ReferenceEntry) and line.stored else line.text
+    place = PlaceLine(_file(line, layout.with_repo), line.line, text, enclosing_of(line))
     around = layout.bodies.around(line) if isinstance(line, ReferenceEntry) else {}
     if line.line not in around:
         return place

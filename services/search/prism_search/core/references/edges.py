@@ -145,6 +145,9 @@ class Uses:
                 resolver.may_mean(reference, meaning.lookup, place) for place in self._targets
             ):
                 yield Edge(file, reference, EdgeStatus.CANDIDATE, by_name)
+        for position, meaning in resolver.stored_calls():
+            if not self._targets.isdisjoint(meaning.targets):
+                yield Edge(file, file.references[position], meaning.status, meaning.strategy)
         for reference, meaning in resolver.implementations():
             if not self._targets.isdisjoint(meaning.targets):
                 yield Edge(file, reference, meaning.status, meaning.strategy)

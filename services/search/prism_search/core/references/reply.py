@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import filterfalse
 
 from prism_catalog.target import Target
-from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag
+from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag, ReferenceKind
 from prism_contracts.rpc.symbols import (
     Reconciliation,
     ReferenceEntry,
@@ -159,6 +159,7 @@ def _entry(target: Target, edge: Edge) -> ReferenceEntry:
         status=edge.status,
         strategy=edge.strategy,
         text="",
+        stored=reference.alias if reference.kind is ReferenceKind.VALUE else "",
     )
 
 
