@@ -517,6 +517,21 @@ def test_what_is_not_known_about_methods_is_not_complete() -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "shown"),
+    [
+        ("impl Ship for Van", "3: impl Ship for Van (3-9)"),
+        ("impl<T: Load> Ship for T", "3: impl<T: Load> Ship for T (3-9, blanket)"),
+        ("impl<'a, T> Ship for &'a T where T: Load,", "for &'a T where T: Load, (3-9, blanket)"),
+        ("impl<T> Ship for Box<T>", "3: impl<T> Ship for Box<T> (3-9)"),
+    ],
+)
+def test_blocks_of_rust_show_their_header_and_lines(header, shown) -> None:
+    line = SourceLine(file_path="hub.rs", line=3, text=header, end_line=9)
+    reply = with_subtypes(subtype("", "hub.rs")).model_copy(update={"source_lines": (line,)})
+    assert shown in type_text.type_hierarchy(reply, 900).text
+
+
+@pytest.mark.parametrize(
     ("text", "listed"),
     [("class Van(ship):", True), ("impl ship for Van {", True), ("ship,", True), ("x = ship(1)", False)],
 )

@@ -57,11 +57,15 @@ class GraphEdge(Message):
 
 
 class SourceLine(Message):
-    """The text of a line that an edge refers to, without indentation."""
+    """The text of a line that an edge refers to, without indentation.
+
+    Of an `impl` block in Rust it is the whole header, and `end_line` the last line of the block.
+    """
 
     file_path: str
     line: int
     text: str
+    end_line: int = 0
 
 
 class StopReason(StrEnum):

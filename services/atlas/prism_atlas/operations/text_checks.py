@@ -7,17 +7,28 @@ from typing import NamedTuple
 from prism_atlas.adapters.search import SearchClient
 from prism_atlas.core.graph import NONE, Graph
 from prism_atlas.core.hierarchy import IS_TYPE
+from prism_atlas.core.impl_blocks import read_block
 from prism_atlas.core.rendering import UsingLine
 from prism_atlas.core.unresolved_calls import unresolved_stops
 from prism_contracts.code import Flag
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
 from prism_contracts.rpc.files import RANGES_MAX, FileRange
-from prism_contracts.rpc.graph import GraphNode, ImpactRequest, SourceLine, SymbolWalkRequest, WalkStop
+from prism_contracts.rpc.graph import (
+    GraphNode,
+    ImpactRequest,
+    SourceLine,
+    SymbolWalkRequest,
+    TypeHierarchyRequest,
+    WalkStop,
+)
 from prism_contracts.rpc.symbols import Reconciliation, SymbolAnswer
 
 # Listed among a receipt's missing legs when search could not check the answer against the text.
 TEXT = "text"
+# Lines that are searched for the end of an `impl` block, and of all blocks of an answer.
+BLOCK_ROWS_MAX, BLOCKS_ROWS_MAX = 400, 4_000
+RUST = ".rs"
 # Functions that are searched for calls without an edge, and lines of each.
 FUNCTIONS_MAX = 20
 FUNCTION_LINES_MAX = 600
@@ -77,20 +88,20 @@ class TextChecks:
         self, request: ScopedRequest, graph: Graph, lines: Sequence[UsingLine]
     ) -> tuple[SourceLine, ...]:
         lines = lines[:RANGES_MAX]
+        is_types = isinstance(request, TypeHierarchyRequest)
+        rows = min(BLOCK_ROWS_MAX, BLOCKS_ROWS_MAX // max(1, len(lines))) if is_types else 0
         ranges = [
             FileRange(
                 file_path=line.path,
                 start_line=line.number,
-                end_line=line.number,
+                end_line=line.number + (rows if line.path.endswith(RUST) else 0),
                 generation=graph.strings[graph.files.generation[graph.find_file(line.path)]],
             )
             for line in lines
         ]
         texts = await self._search.texts(request, ranges) if ranges else ()
         return tuple(
-            SourceLine(file_path=line.path, line=line.number, text=text.strip())
-            for line, text in zip(lines, texts, strict=True)
-            if text is not None
+            _source_line(line, text) for line, text in zip(lines, texts, strict=True) if text is not None
         )
 
     async def _in_text(
@@ -130,6 +141,16 @@ class TextChecks:
         if known.definitions and known.symbol != symbol.strip():
             return known.symbol
         raise _not_found(symbol, known)
+
+
+def _source_line(line: UsingLine, text: str) -> SourceLine:
+    block = read_block(text)
+    if block is None:
+        first = text.partition("\n")[0].strip()
+        return SourceLine(file_path=line.path, line=line.number, text=first)
+    return SourceLine(
+        file_path=line.path, line=line.number, text=block.header, end_line=line.number + block.rows - 1
+    )
 
 
 def _not_found(symbol: str, known: SymbolAnswer) -> PrismError:

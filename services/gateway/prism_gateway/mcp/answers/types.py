@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from prism_contracts.code import EdgeStatus
-from prism_contracts.rpc.graph import TreeBranch, TypeHierarchyReply
+from prism_contracts.rpc.graph import SourceLine, TreeBranch, TypeHierarchyReply
 from prism_contracts.rpc.symbols import TextLine
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers.graph_parts import (
@@ -26,6 +26,10 @@ from prism_gateway.mcp.answers.receipts import receipt_json
 from prism_gateway.mcp.answers.type_rows import RowDetail, TypeRow, fitting_rows, rows_of
 from prism_gateway.mcp.tool import Answer, Json
 
+# `impl<T: Gate> Open for T`: the type parameters, and what it is for.
+BLANKET = re.compile(
+    r"(?:unsafe )?impl\s*(<.*>)\s+.*\sfor\s+(?:&(?:'\w+\s+)?(?:mut\s+)?)?(\w+)\s*(?:where\b.*)?$"
+)
 # The first and the last lines of the answer.
 HEAD_CHARS = 400
 # Words of a declaration that names supertypes, and a line that continues one.
@@ -37,7 +41,7 @@ HEADER = re.compile(
 
 def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     """Returns both trees; the supertypes take at most half of the budget."""
-    texts = _informative(texts_of(reply.source_lines), reply.subtypes)
+    texts = _informative(texts_of(map(_with_range, reply.source_lines)), reply.subtypes)
     above, below = rows_of(reply.supertypes), rows_of(reply.subtypes)
     room = chars(max_tokens) - HEAD_CHARS
     shown_above = fitting_rows(above, texts, room // 2)
@@ -80,6 +84,15 @@ def _counts(rows: Sequence[TypeRow]) -> str:
     indirect = sum(bool(row.over) for row in rows)
     direct = f"{len(rows) - indirect} direct"
     return f"{direct}, {indirect} indirect" if indirect else direct
+
+
+def _with_range(line: SourceLine) -> SourceLine:
+    """Returns the header of an `impl` block with its range, and whether it is for any type that fits."""
+    if not line.end_line:
+        return line
+    generic = BLANKET.match(line.text)
+    blanket = ", blanket" if generic and re.search(rf"[<,]\s*{generic[2]}\b", generic[1]) else ""
+    return line.model_copy(update={"text": f"{line.text} ({line.line}-{line.end_line}{blanket})"})
 
 
 def _informative(texts: LineTexts, subtypes: Sequence[TreeBranch]) -> LineTexts:
