@@ -89,6 +89,18 @@ def test_nearness_alone_is_no_evidence() -> None:
     assert asked("weigh elephants", [code("labels", LABELS, near=[(1, 20, 0.9)])]) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("def print_parcel_label_of_depot(label)", "print_label"),
+        ("header fields quickly backwards", "parse_label_header"),
+    ],
+)
+def test_words_of_a_name_or_a_first_sentence_are_worth_a_look_in_tests_too(text, name) -> None:
+    (best, *_) = asked(text, [code("labels", LABELS, flags="t")])
+    assert (best.symbol.name, best.verdict) == (name, Verdict.MAYBE)
+
+
 def test_weak_matches_have_no_verdict() -> None:
     found = asked("print invoices for elephants in three colours", [code("labels", LABELS)])
     assert [(one.symbol.name, one.verdict) for one in found] == [("print_label", Verdict.NONE)]

@@ -46,6 +46,9 @@ ASIDE_FACTOR, PRIVATE_FACTOR = 0.6, 0.9
 LIKELY_MIN, MAYBE_MIN = 0.45, 0.22
 LIKELY_TEXT_MIN, MAYBE_TEXT_MIN = 0.5, 0.2
 NONE_SHOWN_MAX = 3
+# Shares of the intent that a name of several words, or a first sentence, must have to be worth a look whatever
+# the score is: tests, private and generated code score less, and a long intent dilutes both.
+NAMED_MIN, SAID_MIN = 0.25, 0.5
 
 
 class PlannedCode(NamedTuple):
@@ -170,7 +173,19 @@ def _score(
     )
     if near:
         reasons.append(f"similar meaning ({cosine:.2f})")
-    return Existing(file.key, symbol, round(score, 3), _verdict(score, text), tuple(reasons))
+    verdict = _verdict(score, text)
+    if verdict is Verdict.NONE and _stands_there(question, symbol, by_name, docstring[:1]):
+        verdict = Verdict.MAYBE
+    return Existing(file.key, symbol, round(score, 3), verdict, tuple(reasons))
+
+
+def _stands_there(
+    question: Question, symbol: Symbol, by_name: Mapping[str, float], first_sentence: Sequence[str]
+) -> bool:
+    """Whether the intent contains all words of a name of several words, or most of it stands in a first sentence."""
+    words = stems_of(symbol.name)
+    is_named = len(words) > 1 and len(by_name) >= len(words) and question.share(by_name) >= NAMED_MIN
+    return is_named or question.share(question.matched_stems(stems_of(" ".join(first_sentence)))) >= SAID_MIN
 
 
 def _reasons(words: Mapping[str, Collection[str]]) -> list[str]:
