@@ -1,19 +1,25 @@
-"""`prism tenants`: creates, lists and changes tenants, as an operator."""
+"""`prism tenants`: creates, lists, changes and removes tenants, as an operator."""
 
+import asyncio
+import contextlib
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from prism_cli import terminal, tokens
 from prism_cli.client import API, Prism
-from prism_cli.exits import CommandError
+from prism_cli.exits import CommandError, Exit
 from prism_cli.target import ServerTarget
 
 TENANTS = f"{API}/tenants"
+POLL_S = 0.5
+WAIT_S_MAX = 600.0
 NO_LIMIT, OF_PLAN = "none", "plan"
 
 _NUMBER = re.compile(r"[0-9]{1,16}")
@@ -53,6 +59,34 @@ async def update(target: ServerTarget, tenant: str, changes: Mapping[str, Any]) 
     """Change a tenant, and return it."""
     async with Prism(target) as prism:
         return await prism.manage("PATCH", _path(tenant), json=changes)
+
+
+def confirm(tenant: str, *, yes: bool, as_json: bool) -> None:
+    """Ask whether to remove a tenant. Raises CommandError unless the answer is yes."""
+    if yes:
+        return
+    if as_json or not sys.stdin.isatty():
+        raise CommandError(
+            "Nothing was removed.",
+            "Confirm the removal with --yes.",
+            code="confirmation_required",
+            exit_code=Exit.USAGE,
+        )
+    question = f"Remove the tenant {terminal.printable(tenant)} with its repositories, tokens and usage?"
+    if not typer.confirm(question, err=True):
+        raise CommandError("Nothing was removed.", code="declined")
+
+
+async def remove(target: ServerTarget, tenant: str, *, wait: bool) -> dict[str, Any]:
+    """Remove a tenant. With `wait`, returns when its data is deleted, or after some minutes."""
+    async with Prism(target) as prism:
+        found = await prism.manage("DELETE", _path(tenant))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(WAIT_S_MAX if wait else 0):
+                while not found["removal"]["deleted_at"]:
+                    await asyncio.sleep(POLL_S)
+                    found = await prism.manage("GET", _path(tenant))
+        return found
 
 
 def changes(
@@ -120,6 +154,18 @@ def show(found: dict[str, Any]) -> None:
     for limit, value in found["limits_in_effect"].items():
         own = "  its own" if limit in found["limits"] else ""
         terminal.out.print(Text(f"  {limit:<22} {_value(value)}{own}"))
+    if found["removal"]:
+        show_removed(found)
+
+
+def show_removed(found: dict[str, Any]) -> None:
+    """Print what was deleted of a tenant."""
+    removal = found["removal"]
+    done = "is removed" if removal["deleted_at"] else "is refused, and its data is being deleted"
+    terminal.out.print(Text(f"Tenant {found['id']} {done}."))
+    for what, count in removal["removed"].items():
+        if count:
+            terminal.out.print(Text(f"  {what.replace('_', ' '):<15} {count:,}"))
 
 
 def _path(tenant: str) -> str:
@@ -127,6 +173,8 @@ def _path(tenant: str) -> str:
 
 
 def _state(found: dict[str, Any]) -> str:
+    if found["removal"]:
+        return "being removed"
     return "active" if found["is_active"] else "inactive"
 
 

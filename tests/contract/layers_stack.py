@@ -64,8 +64,11 @@ from prism_contracts.rpc.files import (
 from prism_contracts.rpc.imports import CloneRequest, JobRequest
 from prism_contracts.rpc.repositories import (
     DROP_POINTS,
+    DROP_TENANT,
     DropPointsReply,
     DropPointsRequest,
+    DropTenantReply,
+    DropTenantRequest,
 )
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.variants import Variants
@@ -88,6 +91,7 @@ from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
 from prism_ingest.operations.removals import Removals
 from prism_ingest.operations.sweep import Sweeper
+from prism_ingest.operations.tenant_removals import TenantRemovals
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
@@ -139,6 +143,7 @@ class Index:
         self.bus.serve(COUNT_CHUNKS, self.count_chunks, deadline_s=DEADLINE_S)
         self.bus.serve(READ_FILE, self.read_file, deadline_s=DEADLINE_S)
         self.bus.serve(DROP_POINTS, self.drop_points)
+        self.bus.serve(DROP_TENANT, self.drop_tenant)
 
     async def on_changed(self, event: FileChanged) -> None:
         await self.may_index.wait()
@@ -195,6 +200,12 @@ class Index:
         for file in found[:5]:
             del self.held[file]
         return DropPointsReply(is_done=not found)
+
+    async def drop_tenant(self, request: DropTenantRequest) -> DropTenantReply:
+        found = [file for file, held in self.held.items() if held.place[0] == request.tenant]
+        for file in found:
+            del self.held[file]
+        return DropTenantReply(points=len(found))
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
         layers = tuple(
@@ -257,6 +268,7 @@ class Town(NamedTuple):
     removing: RemovalHandlers
     ended_imports: asyncio.Queue[RepoIndexed]  # receives the imports if `rebases` does not
     repositories: RepositoryHandlers
+    tenant_removals: TenantRemovals
 
     async def repository(self) -> Repository:
         found = await self.ledger.repositories.get(repository_key(TENANT, REPO))
@@ -407,7 +419,7 @@ async def town(
     made = Town(
         bus, origin, index, app.ledger, app.variants, app.clones, app.jobs, app.snapshots, app.edits, app.layers, app.overlays,
         app.commits, app.registry, app.poller, app.sweeper, app.planner, app.rebases, app.rebaser, app.recovery,
-        app.removals, app.removing, imports.queue, app.repositories,
+        app.removals, app.removing, imports.queue, app.repositories, app.tenant_removals,
     )  # fmt: skip
     index.variants_at = made.variants_at
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})

@@ -199,6 +199,44 @@ async def test_a_lifted_limit_lets_a_refused_caller_through_at_once(make_stack) 
         await until_status(stack, secret, 200)
 
 
+async def test_a_removed_tenant_is_refused_and_its_id_is_taken(make_stack) -> None:
+    one, two = await make_stack(), await make_stack()
+    secret = await create(one)
+    await until_status(two, secret, 200)
+    async with holding(one) as http:
+        first = await http.delete(f"{TENANTS}/acme")
+        again = await http.delete(f"{TENANTS}/acme")
+        for stack in (one, two):
+            await until_status(stack, secret, 401)
+        refused = [
+            await http.patch(f"{TENANTS}/acme", json={"is_active": True}),
+            await http.post("/api/v1/developer-tokens", json={"label": "ci", "tenant": "acme"}),
+            await http.post(TENANTS, json={"id": "acme"}),
+            await http.delete(f"{TENANTS}/none"),
+        ]
+        shown = (await http.get(f"{TENANTS}/acme")).json()
+    assert first.status_code == 202
+    assert first.json() == again.json() == shown
+    assert shown["is_active"] is False
+    assert shown["removal"]["deleted_at"] is None  # ingest does not run here
+    assert [call.json()["error"]["code"] for call in refused] == [
+        "tenant_not_found",
+        "tenant_not_found",
+        "tenant_exists",
+        "tenant_not_found",
+    ]
+
+
+async def test_the_tenants_of_an_operator_and_of_the_first_token_stay(stack) -> None:
+    await create(stack, "ops")
+    async with holding(stack) as http:
+        body = {"label": "op", "scopes": ["operator"], "tenant": "ops"}
+        operator = (await http.post("/api/v1/developer-tokens", json=body)).json()["secret"]
+    async with holding(stack, operator) as http:
+        calls = [await http.delete(f"{TENANTS}/{tenant}") for tenant in ("ops", "default")]
+    assert [call.json()["error"]["code"] for call in calls] == ["forbidden"] * 2
+
+
 async def test_an_operator_cannot_lock_itself_out(stack) -> None:
     async with holding(stack) as http:
         refused = await http.patch(f"{TENANTS}/default", json={"is_active": False})
@@ -254,8 +292,9 @@ async def test_only_an_operator_manages_tenants(stack, scopes) -> None:
             await http.get(TENANTS),
             await http.get(f"{TENANTS}/default"),
             await http.patch(f"{TENANTS}/default", json={"plan": "team"}),
+            await http.delete(f"{TENANTS}/default"),
         ]
-    assert [call.status_code for call in calls] == [403] * 4
+    assert [call.status_code for call in calls] == [403] * 5
 
 
 async def test_tenants_of_older_releases_get_a_record_at_the_start(make_stack) -> None:

@@ -386,7 +386,7 @@ async def test_crash_while_the_data_is_deleted(watched: Town, *, is_last: bool) 
         assert await traces(place, repo) == set(), write_name
         assert await place.ledger.names.leftovers() == []
         if not write_name:
-            assert len(writes) > (2 if is_last else len(RECORDS) + len(OBJECTS))
+            assert len(writes) > (1 if is_last else len(RECORDS) + len(OBJECTS))
             return
         writes.append(write_name)
 

@@ -182,6 +182,26 @@ async def test_a_removed_repository_loses_the_points_of_all_layers_and_no_other_
     assert await writer.drop_repository("absent-" + tenant, REPO)
 
 
+async def test_the_index_of_a_tenant_is_dropped_and_built_again(client, tenant):
+    writer, late = Writer(client), Writer(client)
+    others = [f"{tenant}-2", f"{tenant}0"]  # whose names begin alike
+    for one in (tenant, *others):
+        await writer.ensure_collection(one, MODEL, DIMENSION)
+        await writer.write(one, [version_of(one, "A", 1)])
+    await late.ensure_collection(tenant, MODEL, DIMENSION)
+    before = [await everything(client, one) for one in others]
+    assert await writer.drop_tenant(tenant) == 1 + CONTENTS["A"]
+    assert await writer.drop_tenant(tenant) == 0
+    known = (await client.get_collections()).collections
+    assert collection(tenant, MODEL) not in {one.name for one in known}
+    assert [await everything(client, one) for one in others] == before
+    with pytest.raises(PrismError) as refused:
+        await late.write(tenant, [version_of(tenant, "A", 1)])
+    assert refused.value.code is ErrorCode.UNAVAILABLE
+    await late.ensure_collection(tenant, MODEL, DIMENSION)
+    assert await late.write(tenant, [version_of(tenant, "A", 1)]) == [True]
+
+
 @pytest.mark.parametrize("story", STORIES, ids="-".join)
 @pytest.mark.parametrize("seed", range(2))
 async def test_two_writers_at_once_leave_the_newest_version(client, tenant, story, seed):

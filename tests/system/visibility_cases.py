@@ -118,6 +118,7 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "GET /tenants": RouteCase(),
         "GET /tenants/{tenant}": RouteCase(),
         "PATCH /tenants/{tenant}": RouteCase({"is_active": False}),
+        "DELETE /tenants/{tenant}": RouteCase(),
         "POST /ingest/webhook": RouteCase({"ref": "refs/heads/main", "repository": {"full_name": of.name}}),
     }
 

@@ -98,7 +98,7 @@ def revoke_token(
 
 tenants = typer.Typer(
     name="tenants",
-    help="Create, list, show and update tenants, with a token that has the scope operator.",
+    help="Create, list, change and remove tenants, with a token that has the scope operator.",
     no_args_is_help=True,
 )
 TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="The id of the tenant.")]
@@ -212,3 +212,30 @@ def update_tenant(
             terminal.print_json(changed)
         else:
             command.show(changed)
+
+
+@tenants.command("remove")
+def remove_tenant(
+    tenant: TenantArgument,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until its data is deleted.")] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove a tenant with everything that is stored of it: repositories, index, tokens, secrets, usage.
+
+    It is refused within a second. Its id is free an hour later.
+
+    Example: `prism tenants remove acme --yes`
+    """
+    with told_errors():
+        from prism_cli import tenants as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        command.confirm(tenant, yes=yes, as_json=as_json)
+        removed = asyncio.run(command.remove(find_target(), tenant, wait=wait))
+        if as_json:
+            terminal.print_json(removed)
+        else:
+            command.show_removed(removed)

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError, shown
-from prism_contracts.records import Limit, Limits, Tenant
+from prism_contracts.records import Limit, Limits, Tenant, TenantRemoval
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.settings import PrismSettings
@@ -146,6 +146,12 @@ class Tenants:
         """Store a new tenant. Raises TENANT_EXISTS."""
 
         def first(known: Tenant | None) -> Tenant:
+            if known and known.removal:
+                raise PrismError(
+                    ErrorCode.TENANT_EXISTS,
+                    f"The tenant {known.tenant} is being removed.",
+                    "Its id is free about an hour after its removal. Or choose another id.",
+                )
             if known:
                 raise PrismError(
                     ErrorCode.TENANT_EXISTS,
@@ -159,12 +165,41 @@ class Tenants:
 
     async def change(self, tenant: str, change: Callable[[Tenant], Tenant]) -> Tenant:
         """Replace the record of a tenant, and return it. Raises TENANT_NOT_FOUND."""
-        changed = await self.records.change(tenant, change)
+        changed = await self.records.change(tenant, lambda known: change(_staying(known)))
         return changed or _unknown(tenant)
 
     async def find(self, tenant: str) -> Tenant:
-        """Returns the record of a tenant, as of now. Raises TENANT_NOT_FOUND."""
+        """Returns the record of a tenant, as of now, also while it is being removed. Raises TENANT_NOT_FOUND."""
         return await self.records.get(tenant) or _unknown(tenant)
+
+    async def check(self, tenant: str) -> None:
+        """Raise TENANT_NOT_FOUND unless the tenant exists and stays."""
+        _staying(await self.find(tenant))
+
+    async def remove(self, tenant: str, now: datetime) -> Tenant:
+        """Record that a tenant is removed, which drives its deletion. Idempotent. Raises TENANT_NOT_FOUND."""
+        removal = TenantRemoval(requested_at=now, last_found_at=now)
+        changes = {"is_active": False, "removal": removal}
+        removed = await self.records.change(
+            tenant, lambda known: known if known.removal else known.model_copy(update=changes)
+        )
+        return removed or _unknown(tenant)
+
+    def being_removed(self) -> list[Tenant]:
+        """Returns the newest known record of each tenant that is being removed."""
+        return [known for known in self.all() if known.removal]
+
+    async def note_removal(self, tenant: str, change: Callable[[TenantRemoval], TenantRemoval]) -> None:
+        """Record how far the removal of a tenant is."""
+
+        def noted(known: Tenant) -> Tenant:
+            return known.model_copy(update={"removal": change(known.removal)}) if known.removal else known
+
+        await self.records.change(tenant, noted)
+
+    async def forget(self, tenant: str) -> None:
+        """Delete the record of a removed tenant: its id is free."""
+        await self.records.delete_if(tenant, lambda known: known.removal is not None)
 
     def limit_of(self, tenant: str, limit: Limit) -> int | None:
         """Returns one limit of a tenant; None is no limit."""
@@ -191,6 +226,16 @@ def limit_exceeded(limit: Limit, allowed: int, next_action: str) -> PrismError:
         limit=limit.value,
         allowed=allowed,
     )
+
+
+def _staying(known: Tenant) -> Tenant:
+    if known.removal:
+        raise PrismError(
+            ErrorCode.TENANT_NOT_FOUND,
+            f"The tenant {known.tenant} is being removed.",
+            "`prism tenants list` lists the tenants.",
+        )
+    return known
 
 
 def _unknown(tenant: str) -> NoReturn:

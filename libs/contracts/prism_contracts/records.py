@@ -419,6 +419,27 @@ class Limit(StrEnum):
 Limits = dict[Limit, Annotated[int, Field(ge=0, le=COUNT_MAX)] | None]
 
 
+class RemovedCounts(Message):
+    """What was deleted of a removed tenant."""
+
+    repositories: Count = 0
+    jobs_cancelled: Count = 0
+    tokens: Count = 0
+    points: Count = 0  # of the index
+    records: Count = 0  # others: layers, groups, secrets, graphs, answers
+    objects: Count = 0
+    messages: Count = 0  # usage, rate limits, questions, feedback, dead letters
+
+
+class TenantRemoval(Message):
+    """The removal of a tenant. While its record has one, its data is deleted and its id is taken."""
+
+    requested_at: datetime
+    deleted_at: datetime | None = None  # when all that was there was deleted
+    last_found_at: datetime  # when something was last found; work that was running may write once more
+    removed: RemovedCounts = RemovedCounts()
+
+
 class Tenant(Message):
     """A tenant. Its tokens are refused while it is inactive."""
 
@@ -428,6 +449,7 @@ class Tenant(Message):
     limits: Limits = {}  # instead of those of the plan; None lifts a limit
     is_active: bool = True
     created_at: datetime
+    removal: TenantRemoval | None = None
 
 
 def group_key(tenant: str, name: str) -> str:

@@ -110,6 +110,10 @@ class Records(Generic[Record]):
 
         Raises ValidationError if one is unreadable: a cleanup must not treat it as deleted.
         """
+        return [record for _, record in await self.items()]
+
+    async def items(self) -> list[tuple[str, Record]]:
+        """Returns all records with their keys, as `all` does."""
         watcher = await self._kv.watchall(inactive_threshold=FORGOTTEN_S)
         entries: dict[str, KeyValue.Entry] = {}
         try:
@@ -121,8 +125,8 @@ class Records(Generic[Record]):
         finally:
             await watcher.stop()  # type: ignore[no-untyped-call]
         return [
-            self._type.model_validate_json(entry.value or b"")
-            for entry in entries.values()
+            (key, self._type.model_validate_json(entry.value or b""))
+            for key, entry in entries.items()
             if entry.operation not in (KV_DEL, KV_PURGE)
         ]
 

@@ -155,6 +155,19 @@ class Writer:
                 return True
         return False
 
+    async def drop_tenant(self, tenant: str) -> int:
+        """Delete all collections of a tenant. Returns how many points they had."""
+        name, points = alias(tenant), 0
+        with store_call("drop_tenant"):
+            known = (await self._client.get_collections()).collections
+            # A tenant has no underscore, so no other tenant's collections begin like these.
+            for found in (one.name for one in known if one.name.startswith(f"{name}_")):
+                points += (await self._client.count(found, exact=True)).count
+                await self._client.delete_collection(found)
+        self._known.pop(name, None)
+        self._known.pop(f"{name}/deep", None)
+        return points
+
     async def write_deep(
         self, tenant: str, model: str, files: Sequence[FileVersion], vectors: NDArray[np.float32]
     ) -> None:

@@ -66,6 +66,7 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "GET /tenants": OPERATOR,
     "GET /tenants/{tenant}": OPERATOR,
     "PATCH /tenants/{tenant}": OPERATOR,
+    "DELETE /tenants/{tenant}": OPERATOR,
 }
 
 # A forge has no token: the signature of its webhook is checked instead.

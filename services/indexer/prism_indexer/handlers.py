@@ -23,6 +23,8 @@ from prism_contracts.records import FAST_MODEL_KEY, ModelVersion, Repository, re
 from prism_contracts.rpc.repositories import (
     DropPointsReply,
     DropPointsRequest,
+    DropTenantReply,
+    DropTenantRequest,
 )
 from prism_indexer.core import failed_point, indexed_point, removed_point, skipped_point
 from prism_runtime.batcher import Batcher
@@ -54,7 +56,7 @@ class Settled(NamedTuple):
 
 
 class IndexerHandlers:
-    """One method for each event that the indexer consumes, and for its request."""
+    """One method for each event that the indexer consumes, and for each request."""
 
     def __init__(
         self,
@@ -125,6 +127,10 @@ class IndexerHandlers:
     async def drop_points(self, request: DropPointsRequest) -> DropPointsReply:
         """Delete points of a removed repository."""
         return DropPointsReply(is_done=await self._writer.drop_repository(request.tenant, request.repo))
+
+    async def drop_tenant(self, request: DropTenantRequest) -> DropTenantReply:
+        """Delete the index of a removed tenant."""
+        return DropTenantReply(points=await self._writer.drop_tenant(request.tenant))
 
     async def _submit(self, event: FileEvent, point: FilePoint) -> bool:
         return await self._batchers[event.lane].submit(Work(event, point))

@@ -9,6 +9,7 @@ from prism_contracts import names, topics
 from prism_contracts.records import Layer, ModelVersion, Repository
 from prism_contracts.rpc.repositories import (
     DROP_POINTS,
+    DROP_TENANT,
 )
 from prism_indexer.deep_handlers import DeepVectorHandlers
 from prism_indexer.handlers import IndexerHandlers
@@ -64,6 +65,7 @@ def register(bus: Bus, app: IndexerApp, *, workers: int) -> None:
     bus.consume(topics.FILE_FAILED, app.files.on_failed, workers=workers)
     bus.consume(topics.FILES_DROPPED, app.files.on_dropped, workers=1)
     bus.serve(DROP_POINTS, app.files.drop_points)
+    bus.serve(DROP_TENANT, app.files.drop_tenant)
     if app.deep:
         bus.consume(topics.DEEP_STARTED, app.deep.on_started, workers=1)
         bus.consume(topics.REPO_INDEXED, app.deep.on_indexed, workers=1)

@@ -12,7 +12,7 @@ from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
-from prism_contracts.records import CancelledJob, Layer
+from prism_contracts.records import CancelledJob, Layer, Token
 from prism_contracts.rpc.imports import (
     ADMIT_UPLOAD,
     CANCEL_JOB,
@@ -80,6 +80,7 @@ from prism_ingest.operations.removals import Removals
 from prism_ingest.operations.repository_status import RepositoryStatus
 from prism_ingest.operations.scip_imports import ScipImports
 from prism_ingest.operations.sweep import Sweeper
+from prism_ingest.operations.tenant_removals import TenantRemovals
 from prism_ingest.operations.uploads import PACK_WORKERS, Uploads
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
@@ -114,6 +115,7 @@ class IngestApp:
     poller: Poller
     sweeper: Sweeper
     removals: Removals
+    tenant_removals: TenantRemovals
     snapshots: SnapshotHandlers
     clones: CloneHandlers
     edits: EditHandlers
@@ -196,6 +198,7 @@ async def build(
         bus,
         ledger,
         mirrors,
+        tenants=tenants,
         fetch_jobs=fetch_jobs,
         layers=registry,
         lease=await Lease.open(bus.js, "poll", replicas=replicas),
@@ -221,8 +224,18 @@ async def build(
         gates=gates,
         settings=settings,
     )
-    removals = Removals(
-        bus, ledger, leftovers=Leftovers(bus.js), plans=plans, mirrors=mirrors, cancelling=cancelling
+    leftovers = Leftovers(bus.js)
+    removals = Removals(bus, ledger, leftovers=leftovers, plans=plans, mirrors=mirrors, cancelling=cancelling)
+    tenant_removals = TenantRemovals(
+        bus,
+        ledger,
+        tenants,
+        Records(await open_bucket(bus.js, names.KV_TOKENS, replicas=replicas), Token),
+        leftovers=leftovers,
+        plans=plans,
+        mirrors=mirrors,
+        cancelling=cancelling,
+        lease=await Lease.open(bus.js, "remove-tenants", replicas=replicas),
     )
     scip_imports = ScipImports(bus, ledger, scip_store, ScipMetrics(metrics), settings)
     return IngestApp(
@@ -238,6 +251,7 @@ async def build(
         poller=poller,
         sweeper=sweeper,
         removals=removals,
+        tenant_removals=tenant_removals,
         snapshots=SnapshotHandlers(uploads),
         clones=CloneHandlers(fetch_jobs, pushes, fetcher),
         edits=EditHandlers(Edits(bus, ledger, planner, settings)),
@@ -315,6 +329,7 @@ def _begin_rounds(bus: Bus, app: IngestApp, settings: IngestSettings) -> list[as
     rounds = [
         asyncio.create_task(reclaim_regularly(bus.js, buckets)),
         asyncio.create_task(app.removals.run()),
+        asyncio.create_task(app.tenant_removals.run()),
     ]
     if settings.poll_interval_s:
         rounds.append(asyncio.create_task(app.poller.run(settings.poll_interval_s)))

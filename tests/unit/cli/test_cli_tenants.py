@@ -18,6 +18,7 @@ TENANT = {
     "limits_in_effect": {"requests_per_day": 100_000, "searches_per_minute": 600, "overlays": None},
     "is_active": True,
     "created_at": "2026-11-20T12:00:00Z",
+    "removal": None,
 }
 TOKEN = {"id": "3f786850e387", "tenant": "acme", "scopes": ["admin", "read", "write"]}
 
@@ -107,3 +108,43 @@ def test_an_id_cannot_name_another_endpoint(server: Server):
 def test_other_limits_are_refused(text: str):
     with pytest.raises(CommandError):
         tenants.read_limits([text])
+
+
+def removal(deleted_at: str | None, **removed: int) -> httpx.Response:
+    counts = {"repositories": 0, "jobs_cancelled": 0, "tokens": 0, "points": 0} | removed
+    of = {"requested_at": "2026-11-21T12:00:00Z", "deleted_at": deleted_at, "removed": counts}
+    return httpx.Response(202, json=TENANT | {"is_active": False, "removal": of})
+
+
+def test_a_removal_waits_and_tells_what_was_deleted(server: Server, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tenants, "POLL_S", 0)
+    server.answers = [
+        removal(None),
+        removal(None),
+        removal("2026-11-21T12:00:05Z", repositories=2, points=1200),
+    ]
+    shown = run("remove", "acme", "--yes")
+    assert shown.exit_code == 0, shown.output
+    lines = [line.split() for line in shown.output.splitlines()]
+    assert lines == [["Tenant", "acme", "is", "removed."], ["repositories", "2"], ["points", "1,200"]]
+    assert [request.method for request in server.requests] == ["DELETE", "GET", "GET"]
+
+
+def test_a_tenant_that_is_being_removed_is_shown_with_what_was_deleted(server: Server):
+    server.answers = [removal("2026-11-21T12:00:05Z", points=1200)]
+    shown = run("show", "acme").output
+    assert "plan team, being removed" in shown
+    assert shown.splitlines()[-1].split() == ["points", "1,200"]
+
+
+def test_a_removal_need_not_wait(server: Server):
+    server.answers = [removal(None)]
+    assert "is being deleted" in run("remove", "acme", "--yes", "--no-wait").output
+    assert [request.method for request in server.requests] == ["DELETE"]
+
+
+def test_a_removal_needs_a_confirmation(server: Server):
+    result = run("remove", "acme")
+    assert isinstance(result.exception, CommandError)
+    assert result.exception.code == "confirmation_required"
+    assert not server.requests

@@ -122,6 +122,18 @@ class DropPointsReply(Message):
     is_done: bool
 
 
+class DropTenantRequest(Message):
+    """Deletes the index of a removed tenant."""
+
+    tenant: TenantId
+
+
+class DropTenantReply(Message):
+    """How many points the index had."""
+
+    points: Count
+
+
 REGISTER = Rpc("ingest.register", RegisterRequest, RepositoryReply, deadline_s=20, writes=True)
 UPDATE_REPOSITORY = Rpc(
     "ingest.update_repository", UpdateRepositoryRequest, RepositoryReply, deadline_s=10, writes=True
@@ -138,3 +150,4 @@ REMOVE_REPOSITORY = Rpc(
     timeout=Timeout.IMPORT,
 )
 DROP_POINTS = Rpc("indexer.drop_points", DropPointsRequest, DropPointsReply, deadline_s=30)
+DROP_TENANT = Rpc("indexer.drop_tenant", DropTenantRequest, DropTenantReply, deadline_s=30)

@@ -32,6 +32,7 @@ ACTIONS: Final[Mapping[str, AuditAction]] = {
     "DELETE /developer-tokens/{token}": AuditAction.TOKEN_REVOKED,
     "POST /tenants": AuditAction.TENANT_CREATED,
     "PATCH /tenants/{tenant}": AuditAction.TENANT_CHANGED,
+    "DELETE /tenants/{tenant}": AuditAction.TENANT_REMOVED,
     "index_repository": AuditAction.REPOSITORY_INDEXED,
     "remove_repository": AuditAction.REPOSITORY_REMOVED,
     "create_branch_index": AuditAction.LAYER_CREATED,

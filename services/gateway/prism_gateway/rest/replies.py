@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from prism_contracts.accounting import AuditEntry
 from prism_contracts.errors import ErrorBody
-from prism_contracts.records import Job, Limits, Repository, Token
+from prism_contracts.records import Job, Limits, Repository, TenantRemoval, Token
 from prism_contracts.rpc.layers import LayerReply
 from prism_contracts.rpc.repositories import IndexState, RepositoryStatusReply
 from prism_gateway.webhooks.payloads import WebhookEvent
@@ -74,6 +74,7 @@ class TenantDetails(BaseModel):
     limits_in_effect: Limits
     is_active: bool
     created_at: datetime
+    removal: TenantRemoval | None  # while its data is deleted
 
 
 class CreatedTenant(CreatedToken):

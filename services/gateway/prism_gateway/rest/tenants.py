@@ -11,7 +11,7 @@ from prism_contracts.records import Limits, Tenant, Token
 from prism_contracts.types import TenantId, TenantIdOrNone
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import OF_PLAN, LimitChanges, TenantBody, TenantChanges
-from prism_gateway.rest.dependencies import Caller, Registry, ThisChange, Tokens
+from prism_gateway.rest.dependencies import Caller, Registry, Settings, ThisChange, Tokens
 from prism_gateway.rest.replies import reply
 from prism_gateway.scopes import TokenScope
 
@@ -102,6 +102,25 @@ async def update_tenant(
         return known.model_copy(update={**changes, "limits": _changed(known.limits, body.limits)})
 
     return reply(_shown(await tenants.change(tenant, changed), tenants))
+
+
+@router.delete("/{tenant}", response_model=replies.TenantDetails, status_code=202)
+async def remove_tenant(
+    tenant: TenantId, *, caller: Caller, tenants: Registry, settings: Settings, change: ThisChange
+) -> Response:
+    """Remove a tenant with everything that is stored of it: repositories, index, tokens, secrets, usage.
+
+    Every copy of the gateway refuses it within a second. Its data is deleted in the background: `removal` says
+    what was deleted, until the id is free again.
+    """
+    change.subject = change.tenant = tenant
+    if tenant in (caller.tenant, settings.bootstrap_tenant):
+        raise PrismError(
+            ErrorCode.FORBIDDEN,
+            "The tenant of the token, and that of the first token (PRISM_BOOTSTRAP_TENANT), cannot be removed.",
+            "Remove its repositories and revoke its tokens instead.",
+        )
+    return reply(_shown(await tenants.remove(tenant, datetime.now(UTC)), tenants), status=202)
 
 
 def _changed(limits: Limits, changes: LimitChanges) -> Limits:

@@ -38,7 +38,7 @@ async def create_token(
     tenant = change.tenant = tenant_for(caller, body.tenant)
     check_grant(caller, body.scopes, body.repos)
     if tenant != caller.tenant:
-        await tenants.find(tenant)  # a typo makes no tenant
+        await tenants.check(tenant)  # a typo makes no tenant
     token = Token(
         tenant=tenant,
         label=body.label,

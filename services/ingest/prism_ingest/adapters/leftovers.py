@@ -1,6 +1,9 @@
-"""What NATS keeps of a repository outside of the records of its jobs, found by keys and names of objects."""
+"""What NATS keeps of a repository, or of a tenant, outside of the records of jobs.
 
-from collections.abc import AsyncIterator
+It is found by keys, names of objects and subjects.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
 from nats.js import JetStreamContext
 from nats.js.errors import (
@@ -13,7 +16,7 @@ from nats.js.kv import KeyValue
 from nats.js.object_store import ObjectStore
 
 from prism_contracts import names
-from prism_contracts.records import ScipIndex, record_key
+from prism_contracts.records import RemovedCounts, ScipIndex, record_key
 
 # Buckets whose keys are `<tenant>.<repository>` or begin with it and a dot.
 RECORDS = (
@@ -29,10 +32,25 @@ OBJECTS = (
     names.OBJECTS_HISTORIES,
     names.OBJECTS_GRAPHS,
 )
+# Buckets whose keys begin with the tenant and a dot, in addition to RECORDS.
+TENANT_RECORDS = (
+    names.KV_REPOSITORIES,
+    names.KV_REPOSITORY_NAMES,
+    names.KV_GROUPS,
+)
+# Streams with subjects of a tenant.
+TENANT_STREAMS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
+    names.DEAD_LETTERS: lambda tenant: (names.dead_letter_subject(tenant, "*", "*"),),
+    names.LIMITS_MINUTE: lambda tenant: (names.limits_subject(names.LIMITS_MINUTE, f"{tenant}.>"),),
+    names.LIMITS_DAY: lambda tenant: (names.limits_subject(names.LIMITS_DAY, f"{tenant}.>"),),
+    names.USAGE: lambda tenant: _accounting(names.USAGE, tenant),
+    names.HISTORY: lambda tenant: _accounting(names.HISTORY, tenant),
+    names.FEEDBACK: lambda tenant: _accounting(names.FEEDBACK, tenant),
+}
 
 
 class Leftovers:
-    """Records and objects of repositories."""
+    """Records, objects and messages of repositories and tenants."""
 
     def __init__(self, js: JetStreamContext) -> None:
         self._js = js
@@ -40,22 +58,67 @@ class Leftovers:
     async def delete(self, tenant: str, repo: str) -> None:
         """Delete everything of a repository, and the cached answers of its tenant. Idempotent."""
         prefix = record_key(tenant, repo)
-        await self._delete_occurrences(prefix)  # before the records that name them
+        await self._delete_objects(prefix)
+        await self._delete_records(RECORDS, prefix)
+        await self._forget_answers(tenant)
+
+    async def delete_of_tenant(self, tenant: str) -> RemovedCounts:
+        """Delete the records, objects and messages of a tenant, besides jobs and tokens. Idempotent."""
+        objects = await self._delete_objects(tenant)
+        records = await self._delete_records((*TENANT_RECORDS, *RECORDS), tenant)
+        await self._forget_answers(tenant)
+        messages = [await self._purge(stream, of(tenant)) for stream, of in TENANT_STREAMS.items()]
+        return RemovedCounts(records=records, objects=objects, messages=sum(messages))
+
+    async def forget_keys(self, tenant: str) -> None:
+        """Delete the markers that deleted records left: their keys name the tenant.
+
+        Copies of a bucket learn of a deletion by its marker, so this is done long after.
+        """
+        for bucket in (*TENANT_RECORDS, *RECORDS):
+            await self._purge(_stream(bucket), (_subject(bucket, f"{tenant}.>"),))
+
+    async def _delete_objects(self, prefix: str) -> int:
+        """Delete objects by their name, and those that records name."""
+        deleted = await self._delete_occurrences(prefix)
         for bucket in OBJECTS:
             store = await self._objects(bucket)
             if store is not None:
                 for name in await _objects_of(store, prefix):
                     await _delete_object(store, name)
-        for bucket in RECORDS:
+                    deleted += 1
+        return deleted
+
+    async def _delete_records(self, buckets: Iterable[str], prefix: str) -> int:
+        deleted = 0
+        for bucket in buckets:
             async for kv, key, _ in self._records_of(bucket, prefix):
                 await kv.delete(key)
-        await self._forget_answers(tenant)
+                deleted += 1
+        return deleted
 
-    async def _delete_occurrences(self, prefix: str) -> None:
+    async def _delete_occurrences(self, prefix: str) -> int:
         store = await self._objects(names.OBJECTS_SCIP)
+        deleted = 0
         async for _, _, value in self._records_of(names.KV_SCIP, prefix):
             if store is not None:
                 await _delete_object(store, ScipIndex.model_validate_json(value).object)
+                deleted += 1
+        return deleted
+
+    async def _purge(self, stream: str, subjects: Iterable[str]) -> int:
+        """Delete the messages with some subjects. Returns how many there were."""
+        found = 0
+        for subject in subjects:
+            try:
+                info = await self._js.stream_info(stream, subjects_filter=subject)
+                count = sum((info.state.subjects or {}).values())
+                if count:
+                    await self._js.purge_stream(stream, subject=subject)
+            except NotFoundError:
+                break
+            found += count
+        return found
 
     async def _records_of(self, bucket: str, prefix: str) -> AsyncIterator[tuple[KeyValue, str, bytes]]:
         """Yields the existing records of a repository: their bucket, key and value."""
@@ -81,12 +144,7 @@ class Leftovers:
 
     async def _forget_answers(self, tenant: str) -> None:
         """Delete the cached answers of a tenant: their keys are hashes."""
-        try:
-            await self._js.purge_stream(
-                _stream(names.KV_ANSWERS), subject=_subject(names.KV_ANSWERS, f"{tenant}.>")
-            )
-        except NotFoundError:
-            return
+        await self._purge(_stream(names.KV_ANSWERS), (_subject(names.KV_ANSWERS, f"{tenant}.>"),))
 
 
 async def _objects_of(store: ObjectStore, prefix: str) -> list[str]:
@@ -102,6 +160,10 @@ async def _delete_object(store: ObjectStore, name: str) -> None:
         await store.delete(name)
     except ObjectNotFoundError:
         return
+
+
+def _accounting(stream: str, tenant: str) -> tuple[str, ...]:
+    return tuple(names.accounting_subject(stream, tenant, *more) for more in ((), (">",)))
 
 
 def _stream(bucket: str) -> str:

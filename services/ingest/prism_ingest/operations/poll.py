@@ -11,6 +11,7 @@ import random
 from datetime import UTC, datetime
 from functools import partial
 
+from prism_catalog.tenants import Tenants
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError, reason_of
 from prism_contracts.events import PushReceived
@@ -45,6 +46,7 @@ class Poller:
         ledger: Ledger,
         mirrors: Mirrors,
         *,
+        tenants: Tenants,
         fetch_jobs: FetchJobs,
         layers: LayerRegistry,
         lease: Lease,
@@ -55,6 +57,7 @@ class Poller:
         self._fetch_jobs = fetch_jobs
         self._layers = layers
         self._mirrors = mirrors
+        self._tenants = tenants
         self._lease = lease
         self._metrics = metrics
         self._backoff = RoundBackoff()
@@ -79,13 +82,17 @@ class Poller:
                 log.warning("a round of polls failed: %s", reason_of(error))
 
     async def round(self) -> None:
-        """Poll every repository once, except those whose last poll is still running.
+        """Poll every repository of active tenants once, except those whose last poll is still running.
 
         Does nothing if another copy of ingest holds the lease.
         """
         if not await self._lease.hold():
             return
-        repositories = [found for found in await self._ledger.repositories.all() if is_polled(found)]
+        repositories = [
+            found
+            for found in await self._ledger.repositories.all()
+            if is_polled(found) and self._tenants.is_active(found.tenant)
+        ]
         random.shuffle(repositories)
         for repository in repositories:
             if repository.key not in self._polls and self._backoff.is_due(repository.key):
