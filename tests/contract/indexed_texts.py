@@ -92,7 +92,13 @@ async def open_index(
     records = Records(await open_bucket(bus.js, names.KV_REPOSITORIES), Repository)
     for name in repositories:
         record = Repository(
-            tenant=tenant, repo=repo_id(name), name=name, source="upload", created_at=CREATED_AT
+            tenant=tenant,
+            repo=repo_id(name),
+            name=name,
+            source="upload",
+            created_at=CREATED_AT,
+            next_version=2,
+            active_job="j1",
         )
         await records.put(record.key, record)
     yield Index(bus, await build(bus, settings, client, OneVector(), CollectorRegistry()))
