@@ -8,7 +8,7 @@ guessed.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
 from prism_resolver.expressions import CALL, OWN_OBJECT, Step, steps_of
 from prism_resolver.languages import (
     BARE_IN_BODY,
@@ -177,23 +177,55 @@ class Inference:
 
     def _head(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
         """Returns the value of the first steps, and the remaining steps."""
-        name, unit = steps[0].name, location.unit
-        if name in OWN_OBJECT:
-            return self._own_object(location, ValueKind.INSTANCE), steps[1:]
-        if name == BASE_OBJECTS.get(unit.language, "super"):
-            return self._own_object(location, ValueKind.SUPER), steps[2:] if steps[1:2] == (CALL,) else steps[
-                1:
-            ]
+        unit = location.unit
+        if (start := self._object(steps, location)) is not None:
+            return start
         for count in range(len(steps), 1, -1):
             dotted = ".".join(step.name for step in steps[:count])
             if dotted in unit.imports and (value := self._imported(dotted, location)) is not None:
                 return value, steps[count:]
             if (value := self._global_type(dotted, location)) is not None:
                 return value, steps[count:]
-        value = self.name_at(name, location)
+        value = self.name_at(steps[0].name, location)
         if not value.is_known and len(steps) > 1 and unit.language in MODULE_PATHS:
             return self._path(steps, location)
+        if unit.language == "rust" and self._is_callable(value) and steps[1:2] != (CALL,):
+            value = self._imported_module(steps[0].name, unit) or value
         return value, steps[1:]
+
+    def _object(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]] | None:
+        """Returns the value of `self`, `super` and the like, and the remaining steps; None for other names."""
+        name, language = steps[0].name, location.unit.language
+        if language == "rust" and name in {"self", "super"}:
+            return self._rust_start(steps, location)
+        if name in OWN_OBJECT:
+            return self._own_object(location, ValueKind.INSTANCE), steps[1:]
+        if name == BASE_OBJECTS.get(language, "super"):
+            rest = steps[2:] if steps[1:2] == (CALL,) else steps[1:]
+            return self._own_object(location, ValueKind.SUPER), rest
+        return None
+
+    def _rust_start(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
+        """Resolves `self` and `super`: the object of a method, or the start of a path."""
+        if steps[0].name == "self":
+            own = self._own_object(location, ValueKind.INSTANCE)
+            return (own, steps[1:]) if own.is_known else self._path(steps, location)
+        around = location.inside.split(".")
+        modules = [
+            count
+            for count in range(1, len(around))
+            if self._is_module(location.unit, ".".join(around[:count]))
+        ]
+        if modules == [1] and (len(steps) == 1 or steps[1].name != "super"):  # `mod tests` in the file
+            return Value(
+                ValueKind.MODULE, (SymbolRef(location.unit.id, -1),), strategy=Strategy.MODULE
+            ), steps[1:]
+        return (UNKNOWN, steps[1:]) if modules else self._path(steps, location)
+
+    def _imported_module(self, name: str, unit: Unit) -> Value | None:
+        """Returns the module that a file imports under a name that means a function too."""
+        values = (self._program.imported_value(unit, one) for one in unit.imports.get(name, ()))
+        return next((value for value in values if value.kind is ValueKind.MODULE), None)
 
     def _path(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
         """Resolves the longest prefix that is a module: `crate::depot` of `crate::depot::Depot`."""
@@ -344,6 +376,16 @@ class Inference:
         distinct = {(one.type, one.made_by): one for one in declared or unresolved if one.type or one.made_by}
         values = {self.created_value(one, Location(unit), depth) for one in distinct.values()}
         return values.pop() if len(values) == 1 else UNKNOWN
+
+    def _is_module(self, unit: Unit, qualified_name: str) -> bool:
+        positions = unit.named.get(qualified_name, ())
+        return bool(positions) and unit.definitions[positions[0]].kind is SymbolKind.MODULE
+
+    def _is_callable(self, value: Value) -> bool:
+        return (
+            value.kind is ValueKind.SYMBOL
+            and self._program.definition(value.symbols[0]).kind in CALLABLE_KINDS
+        )
 
     def _is_class(self, value: Value) -> bool:
         return (

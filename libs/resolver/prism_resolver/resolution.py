@@ -35,8 +35,16 @@ from prism_resolver.languages import (
 )
 from prism_resolver.modules import Certainty
 from prism_resolver.occurrences import DefinitionSite
-from prism_resolver.program import Program
-from prism_resolver.unit import INHERITS, Import, Unit, UnitDefinition, UnresolvedType, enclosing_callable
+from prism_resolver.program import LocatedModule, Program
+from prism_resolver.unit import (
+    INHERITS,
+    WHOLE_MODULE,
+    Import,
+    Unit,
+    UnitDefinition,
+    UnresolvedType,
+    enclosing_callable,
+)
 from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Raised when the same code gets other edges, so that stored graphs are built again.
@@ -255,6 +263,13 @@ class Resolver:
     def _modules(self, position: int, reference: Reference) -> Iterator[ReferenceEdge]:
         """Yields an edge to the file that an import names; for a package, to its first file."""
         located = self._program.locate(self._unit, reference.qualifier)
+        if self._unit.language == "rust" and reference.name != WHOLE_MODULE:
+            one = Import(reference.name, reference.name, reference.qualifier, range(0))
+            named = self._program.imported_value(self._unit, one)
+            if named.kind is ValueKind.MODULE:  # `mod depot;`, `use crate::depot;`
+                located = LocatedModule(
+                    tuple(self._program.units[ref.file] for ref in named.symbols), named.certainty
+                )
         others = [unit for unit in located.units if unit.id != self._facts.id]
         if others:
             ref = SymbolRef(others[0].id, -1)

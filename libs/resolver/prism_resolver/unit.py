@@ -129,6 +129,11 @@ def _package(facts: FileFacts) -> str:
     return f"{root['module']}:{root['package']}" if root else folder
 
 
+def _is_submodule(one: Import) -> bool:
+    """Whether an import is Rust's `mod depot;`."""
+    return one.module == "self"
+
+
 def is_shared(language: str, signature: str) -> bool:
     """Returns whether definitions with one qualified name in several files are one symbol.
 
@@ -198,6 +203,8 @@ class _UnitReader:
             local = reference.alias or reference.name
             one = Import(local, reference.name, reference.qualifier, self._lines_of(reference.symbol))
             named.setdefault(local, []).append(one)
+            # `mod job; pub use job::job;`: a call means the function.
+            named[local].sort(key=_is_submodule)
             # After `import a.b.c`, code uses the full name.
             if not reference.alias and _last_part(reference.qualifier) == reference.name:
                 named.setdefault(reference.qualifier, []).append(one)

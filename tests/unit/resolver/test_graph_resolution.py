@@ -492,6 +492,49 @@ def test_a_variable_holding_a_module_leads_to_its_members(files: dict[str, str],
     assert found in edges_of(files)
 
 
+RUST_TREE = {
+    "src/main.rs": (
+        "mod walk;\nmod exec;\nfn run() {\n    walk::scan(1);\n    exec::job(2);\n    self::walk::scan(3);\n"
+        "    walk::deep::dig(4);\n}\nmod inline { pub fn f() {} }\nfn g() { inline::f(); }\n"
+    ),
+    "src/walk.rs": (
+        "pub mod deep;\nuse crate::exec;\npub fn scan(n: u8) {\n    exec::job(n);\n    deep::dig(1);\n}\n"
+    ),
+    "src/walk/deep.rs": (
+        "pub fn dig(n: u8) {\n    super::scan(n);\n}\nstruct S;\n"
+        "impl S { fn go(&self) { super::scan(7); self.go(); } }\n"
+        "mod tests { use super::*; fn t() { super::dig(1); } }\n"
+    ),
+    "src/exec/mod.rs": "mod job;\npub use self::job::job;\nfn again() { job(1); job::inner(2); }\n",
+    "src/exec/job.rs": "pub fn job(n: u8) {}\npub fn inner(n: u8) {}\n",
+    "src/other.rs": "pub fn scan(n: u8) {}\npub fn dig(n: u8) {}\npub fn job(n: u8) {}\n",
+}
+
+
+@pytest.mark.parametrize(
+    "edge",
+    [
+        "src/main.rs:1 walk -> src/walk.rs:* import",
+        "src/main.rs:4 scan -> src/walk.rs:scan module",
+        "src/main.rs:5 job -> src/exec/job.rs:job module",
+        "src/main.rs:6 scan -> src/walk.rs:scan module",
+        "src/main.rs:7 dig -> src/walk/deep.rs:dig module",
+        "src/main.rs:10 f -> src/main.rs:inline.f class_name",
+        "src/walk.rs:2 exec -> src/exec/mod.rs:* import",
+        "src/walk.rs:4 job -> src/exec/job.rs:job module",
+        "src/walk.rs:5 dig -> src/walk/deep.rs:dig module",
+        "src/walk/deep.rs:2 scan -> src/walk.rs:scan module",
+        "src/walk/deep.rs:5 scan -> src/walk.rs:scan module",
+        "src/walk/deep.rs:5 go -> src/walk/deep.rs:S.go receiver",
+        "src/walk/deep.rs:6 dig -> src/walk/deep.rs:dig module",
+        "src/exec/mod.rs:3 job -> src/exec/job.rs:job import",
+        "src/exec/mod.rs:3 inner -> src/exec/job.rs:inner module",
+    ],
+)
+def test_rust_paths_follow_declared_modules(edge: str) -> None:
+    assert edge in edges_of(RUST_TREE)
+
+
 def test_parameter_of_a_closure_does_not_hide_the_module_of_a_rust_path() -> None:
     user = "use crate::gate;\nfn run() {\n    gate::with(|gate| gate.open());\n}\n"
     files = {

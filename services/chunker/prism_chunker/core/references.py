@@ -2,7 +2,8 @@
 `uses.py`.
 
 For an import, `qualifier` is the module as written, and `name` the imported name; for a whole module, its
-last part (`import numpy as np` -> name numpy, qualifier numpy, alias np).
+last part (`import numpy as np` -> name numpy, qualifier numpy, alias np). Rust's `mod depot;` imports depot
+from `self`.
 """
 
 import re
@@ -20,7 +21,7 @@ NAME_CHARS_MAX = 200
 
 _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
-KINDS |= {"item": ReferenceKind.IMPORT, "file": ReferenceKind.IMPORT, "default": ReferenceKind.IMPORT}
+KINDS |= dict.fromkeys(("item", "file", "default", "submodule"), ReferenceKind.IMPORT)
 _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
 
@@ -86,6 +87,8 @@ def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
     if "from" in captures:
         found = _FROM.match(_of("from", captures, source))
         return name, found.group(1).removesuffix(f".{name}") if found else ""
+    if "submodule" in captures:
+        return name, "self"
     if "file" in captures:
         name = name.strip("<>")
         return name.rstrip("/").rsplit("/", 1)[-1], name

@@ -13,7 +13,7 @@
 (enum_item name: (type_identifier) @name) @enum
 (union_item name: (type_identifier) @name) @union
 (trait_item name: (type_identifier) @name) @trait
-(mod_item name: (identifier) @name) @module
+(mod_item name: (identifier) @name body: (_)) @module
 (function_item name: (identifier) @name) @function
 (function_signature_item name: (identifier) @name) @function
 (macro_definition name: (identifier) @name) @macro
@@ -40,6 +40,7 @@
 (assignment_expression left: (field_expression value: (_) @qualifier field: (field_identifier) @assign))
 (compound_assignment_expr left: (field_expression value: (_) @qualifier field: (field_identifier) @assign))
 
+(mod_item name: (identifier) @submodule !body)
 (use_declaration argument: [(identifier) (scoped_identifier)] @item)
 (use_list [(identifier) (scoped_identifier) (self)] @item)
 (use_as_clause path: (_) @item alias: (identifier) @alias)
