@@ -10,7 +10,9 @@ _NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")
 _DOT = re.compile(r"\s*(?:\?\.|!\.|\.|::|->|\\|:)\s*")
 _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
 # Names for the object on which a method is called.
-OWN_OBJECT = frozenset({"self", "this", "cls", "$this", "Self", "@"})
+OWN_OBJECT = frozenset({"self", "this", "$this", "Self", "@"})
+# In Python, these are so by convention. Elsewhere they are ordinary variables: `cls` of a `Class<?>` in Java.
+OWN_CLASS = frozenset({"cls", "mcs", "mcls", "metacls"})
 STEPS_MAX = 12
 # Longer expressions are not names: the parser truncates them at about half of this.
 CHARS_MAX = 200
@@ -26,6 +28,11 @@ CALL = Step("")
 
 
 @lru_cache(maxsize=50_000)
+def is_own_object(name: str, language: str) -> bool:
+    """Whether a name means the object or the class to which a method belongs."""
+    return name in OWN_OBJECT or (language == "python" and name in OWN_CLASS)
+
+
 def steps_of(expression: str) -> tuple[Step, ...]:
     """Returns the steps of a dotted expression; none for operators, literals and items of containers.
 

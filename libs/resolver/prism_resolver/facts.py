@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact
-from prism_resolver.expressions import CALL, OWN_OBJECT, steps_of
+from prism_resolver.expressions import CALL, OWN_CLASS, OWN_OBJECT, steps_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     Adds only names that can resolve: their first part is defined, imported or given a type in the file.
     """
     imported = (one for one in facts.references if one.kind is ReferenceKind.IMPORT)
-    known = OWN_OBJECT.union(
+    known = (OWN_OBJECT | OWN_CLASS).union(
         (one.alias or one.name for one in imported),
         (one.name for one in facts.symbols),
         (one.name for one in facts.bindings if one.type or one.made_by),
@@ -48,7 +48,7 @@ def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
     for position, step in enumerate(steps):
         if step is CALL or CALL in steps[:position] or steps[position + 1 : position + 2] == (CALL,):
             return
-        if step.name not in OWN_OBJECT:
+        if step.name not in OWN_OBJECT | OWN_CLASS:
             qualifier = ".".join(before.name for before in steps[:position])
             yield Reference(
                 name=step.name,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
-from prism_resolver.expressions import CALL, OWN_OBJECT, Step, steps_of
+from prism_resolver.expressions import CALL, Step, is_own_object, steps_of
 from prism_resolver.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
@@ -198,7 +198,7 @@ class Inference:
         name, language = steps[0].name, location.unit.language
         if language == "rust" and name in {"self", "super"}:
             return self._rust_start(steps, location)
-        if name in OWN_OBJECT:
+        if is_own_object(name, language):
             return self._own_object(location, ValueKind.INSTANCE), steps[1:]
         if name == BASE_OBJECTS.get(language, "super"):
             rest = steps[2:] if steps[1:2] == (CALL,) else steps[1:]

@@ -36,6 +36,8 @@ MODULE_PATHS = frozenset({"rust", "php", "csharp"})
 LOCALS_HIDE_NO_MODULE = frozenset({"rust"})
 # A method is only ever called, so `depot.weigh` without a call is a field; a field and a method may share a name.
 METHODS_ARE_CALLED = frozenset({"rust"})
+# A variable is never called: `Reader reader = reader(path)` calls the method.
+METHODS_APART = frozenset({"java"})
 # The result of a call has members only: `depot().weigh()` calls no function outside of a type.
 ONLY_MEMBERS_OF_RESULTS = frozenset({"rust", "go", "cpp", "php", "python"})
 # Members may be defined outside the file of their class: in its folder, or anywhere in the repository.

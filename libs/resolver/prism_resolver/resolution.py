@@ -21,7 +21,7 @@ from prism_contracts.code import (
     Strategy,
     SymbolKind,
 )
-from prism_resolver.expressions import OWN_OBJECT, Step, steps_of
+from prism_resolver.expressions import Step, is_own_object, steps_of
 from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
@@ -29,6 +29,7 @@ from prism_resolver.languages import (
     ECMASCRIPT,
     IMPLICIT_OBJECT,
     LOCALS_HIDE_NO_MODULE,
+    METHODS_APART,
     METHODS_ARE_CALLED,
     ONLY_MEMBERS_OF_RESULTS,
     family_of,
@@ -291,6 +292,8 @@ class Resolver:
 
     def _name_meaning(self, reference: Reference) -> Meaning:
         location = self._location_of(reference.symbol, reference.line)
+        if reference.kind is ReferenceKind.CALL and self._unit.language in METHODS_APART:
+            location = Location(self._unit, location.inside, location.line)
         value = self._whole(self._inference.name_at(reference.name, location))
         return self._as_meaning(
             value, LookupKind.ALL if self._may_be_member(location) else LookupKind.OUTSIDE
@@ -344,7 +347,8 @@ class Resolver:
             if outside.kind is ValueKind.MODULE and found.kind is ValueKind.SYMBOL:
                 return self._as_meaning(found, LookupKind.ALL)
         member = self._inference.member_of(value, reference.name)
-        is_own = len(steps) == 1 and steps[0].name in OWN_OBJECT  # a subclass may have what this class lacks
+        # A subclass may have what this class lacks.
+        is_own = len(steps) == 1 and is_own_object(steps[0].name, self._unit.language)
         if not member.is_known and not is_own and self._inference.lacks(value, reference.name):
             return Meaning()
         if value.kind is ValueKind.INSTANCE and self._unit.language in METHODS_ARE_CALLED:

@@ -492,6 +492,37 @@ def test_a_variable_holding_a_module_leads_to_its_members(files: dict[str, str],
     assert found in edges_of(files)
 
 
+def test_local_variable_of_java_does_not_hide_the_method_of_its_name() -> None:
+    code = "class A {\n  Reader reader(int a) { return null; }\n  void t() { Reader reader = wrap(reader(1)); reader.go(); }\n}\nclass Reader { void go() {} }\n"
+    edges = edges_of({"A.java": code})
+    assert "A.java:3 reader -> A.java:A.reader receiver" in edges
+    assert "A.java:3 go -> A.java:Reader.go receiver_type" in edges
+
+
+def test_attribute_made_by_a_method_of_a_typed_parameter_has_the_type_that_it_returns() -> None:
+    files = {
+        "town/parser.py": (
+            'from .town import Town\nclass Parser:\n    def __init__(self, town: "Town"):\n'
+            "        self.stream = town.open(1)\n    def go(self):\n        self.stream.expect()\n"
+        ),
+        "town/town.py": "from .streams import Stream\nclass Town:\n    def open(self, n) -> Stream: ...\n",
+        "town/streams.py": "class Stream:\n    def expect(self): ...\nclass Other:\n    def expect(self): ...\n",
+    }
+    assert {edge for edge in edges_of(files) if ":6 expect" in edge} == {
+        "town/parser.py:6 expect -> town/streams.py:Stream.expect receiver_type"
+    }
+
+
+def test_own_class_of_a_metaclass_has_its_members() -> None:
+    code = "class M(type):\n    def __new__(mcs, a):\n        return mcs.declared(a)\n    def declared(mcs, a): ...\n"
+    assert "a.py:3 declared -> a.py:M.declared receiver" in edges_of({"a.py": code})
+
+
+def test_variable_called_cls_is_no_own_class_in_java() -> None:
+    code = "class A {\n  String name() { return null; }\n  String t(Class<?> cls) { return cls.name(); }\n}\n"
+    assert "A.java:3 name -> A.java:A.name receiver" not in edges_of({"A.java": code})
+
+
 RUST_TREE = {
     "src/main.rs": (
         "mod walk;\nmod exec;\nfn run() {\n    walk::scan(1);\n    exec::job(2);\n    self::walk::scan(3);\n"

@@ -61,7 +61,7 @@ _CALLEE = re.compile(r"(?:new |try |await )*\\?([\w.:$@>?!\\-]+?)(?:::)?(?:<.*>)
 # `open(path).unwrap()`: the value comes from the inner call.
 _UNWRAPPED = re.compile(r"(.+?)\(.*\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)", re.DOTALL)
 # The object to which a method belongs, before a member.
-_OWN_OBJECT = re.compile(rb"(?:\$this|this|self|cls)[?!]?(?:\.|->)|@")
+_OWN_OBJECT = re.compile(rb"(?:\$this|this|self|m?cls|mcs)[?!]?(?:\.|->)|@")
 
 
 # Captures of a name that gets a value, of a return type, and of a name that represents any type.
@@ -163,11 +163,16 @@ class BindingReader:
         type_ = type_name(self._text(declared[0], declared[-1])) if declared else ""
         if type_ and type_ not in self._generics:
             return ("" if "returned" in captures and type_ in _PRIMITIVES else type_), ""
+        known, callee = "", ""
         if made := captures.get("made"):
-            return "", _callee(self._text(made[0], made[-1]))
-        if given := captures.get("given"):
-            return self._given(given[0], symbol, follow=follow)
-        return "", ""
+            callee = _callee(self._text(made[0], made[-1]))
+        elif given := captures.get("given"):
+            known, callee = self._given(given[0], symbol, follow=follow)
+        node = variable.node
+        is_member = variable.subject == "member" or _OWN_OBJECT.match(self._source, node.start_byte)
+        if is_member and "." in callee:
+            callee = self._with_type_of_head(callee, node, symbol)
+        return known, callee
 
     def _given(self, node: Node, symbol: int, *, follow: bool = True) -> tuple[str, str]:
         """Returns the source of an expression's value: its callee, or the binding of the variable that it
@@ -189,12 +194,22 @@ class BindingReader:
 
     def _bound_before(self, node: Node, symbol: int) -> tuple[str, str]:
         """Returns the binding of a variable in a symbol, before it is forwarded: `self.depot = depot`."""
-        name = self._source[node.start_byte : node.end_byte]
+        return self._value_before(self._source[node.start_byte : node.end_byte], node.start_byte, symbol)
+
+    def _with_type_of_head(self, callee: str, node: Node, symbol: int) -> str:
+        """Returns a callee that other methods can resolve, with the type of the variable at its head.
+
+        After `def __init__(self, town: Town)`, `self.depot = town.open()` is `Town.open()`.
+        """
+        head, _, rest = callee.partition(".")
+        type_, _ = self._value_before(head.encode(), node.start_byte, symbol)
+        return f"{type_}.{rest}" if type_ else callee
+
+    def _value_before(self, name: bytes, end: int, symbol: int) -> tuple[str, str]:
         bound = [
             other
             for other in self._variables.get(name, ())[:SOURCES_MAX]
-            if other.node.start_byte < node.start_byte
-            and self._nesting.around(other.node.start_byte) == symbol
+            if other.node.start_byte < end and self._nesting.around(other.node.start_byte) == symbol
         ]
         found = [value for other in bound if any(value := self._value(other, symbol, follow=False))]
         return found[-1] if found else ("", "")
