@@ -101,7 +101,7 @@ def _rg(state: State, repo: str, words: Sequence[str]) -> str:
     if binary is None:
         raise Usage("rg is not installed: see CONTRIBUTING.md.")
     folder = Path(state.repos) / repo
-    named = any(not word.startswith("-") and (folder / word).exists() for word in words[1:])
+    named = any(not word.startswith("-") and _exists(folder / word) for word in words[1:])
     return _command([binary, "-n", "--no-heading", *map(_inside, words), *([] if named else ["."])], folder)
 
 
@@ -121,6 +121,13 @@ def _ls(state: State, repo: str, words: Sequence[str]) -> str:
     if not folder.is_dir():
         return f"no folder {words[0]}"
     return "\n".join(sorted(f"{one.name}/" if one.is_dir() else one.name for one in folder.iterdir()))
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a long pattern is no name of a file
+        return False
 
 
 def _inside(word: str) -> str:
