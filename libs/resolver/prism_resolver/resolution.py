@@ -49,7 +49,7 @@ from prism_resolver.unit import (
 from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 5
+RULES = 6
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
