@@ -127,11 +127,13 @@ from prism_contracts.rpc.maps import (
     Tier,
 )
 from prism_contracts.rpc.repositories import (
+    CLEAR_CACHE,
     REGISTER,
     REINDEX,
     REMOVE_REPOSITORY,
     REPOSITORY_STATUS,
     UPDATE_REPOSITORY,
+    ClearCacheRequest,
     IndexState,
     RegisterRequest,
     ReindexRequest,
@@ -545,7 +547,9 @@ class FakeServices:
         job = A_JOB if request.index else None
         return RepositoryReply(repository=REPOSITORY, created=request.repo_name != "acme/app", job=job)
 
-    async def update_repository(self, request: UpdateRepositoryRequest) -> RepositoryReply:
+    async def update_repository(
+        self, request: UpdateRepositoryRequest | ClearCacheRequest
+    ) -> RepositoryReply:
         self.asked.append(request)
         return RepositoryReply(repository=REPOSITORY)
 
@@ -750,6 +754,7 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (STORE_SCIP, fake.store_scip),
         (REGISTER, fake.register),
         (UPDATE_REPOSITORY, fake.update_repository),
+        (CLEAR_CACHE, fake.update_repository),
         (REPOSITORY_STATUS, fake.repository_status),
         (REINDEX, fake.reindex),
         (OPEN_SNAPSHOT, fake.open_snapshot),

@@ -67,6 +67,11 @@ class Index:
         version = await self._version(tenant)
         await self._records.modify(self._key(tenant), lambda found: _finished(found, version))
 
+    async def clear_cache(self, tenant: str) -> None:
+        await self._records.change(
+            self._key(tenant), lambda found: found.model_copy(update={"cache_epoch": found.cache_epoch + 1})
+        )
+
     async def import_(self, tenant: str, text: str) -> None:
         await self.begin(tenant)
         await self.write(tenant, text)
@@ -167,6 +172,19 @@ async def test_an_import_invalidates_cached_answers_when_it_begins(index, search
         assert text_of(await search.ask(tenant)) == NEW  # cached, if the answer before was not
         again = await search.ask(tenant)
         assert (again.receipt.cached, text_of(again)) == (True, NEW)
+
+
+async def test_a_cleared_cache_answers_again(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as one, searcher() as other:
+        for search in (one, other):
+            await search.ask(tenant)
+            assert (await search.ask(tenant)).receipt.cached
+        await index.clear_cache(tenant)
+        assert not (await one.ask(tenant)).receipt.cached
+        await until_current(other)
+        again = await other.ask(tenant, limit=1)
+        assert (again.receipt.cached, text_of(again)) == (False, OLD)
 
 
 async def test_a_lagging_process_returns_no_outdated_answer(index, searcher, tenant):

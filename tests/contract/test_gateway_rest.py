@@ -16,6 +16,7 @@ from prism_contracts.events import FileChanged, FilesUploaded
 from prism_contracts.records import RepositoryName, repository_key
 from prism_contracts.rpc.layers import CloseOverlayRequest, CreateLayerRequest, DeleteLayerRequest
 from prism_contracts.rpc.repositories import (
+    ClearCacheRequest,
     RegisterRequest,
     ReindexRequest,
     RemoveRepositoryRequest,
@@ -203,6 +204,13 @@ async def test_settings_of_a_repository_are_changed(stack) -> None:
         tenant="default", repo="acme/app", ref="topic", is_active=False
     )
     assert (empty.status_code, null.status_code) == (400, 400)
+
+
+async def test_the_cache_of_a_repository_is_cleared(stack) -> None:
+    async with stack.rest() as http:
+        cleared = await http.post("/api/v1/repos/acme/app/cache/clear")
+    assert (cleared.status_code, cleared.json()["repository"]["name"]) == (200, "acme/app")
+    assert stack.fake.last() == ClearCacheRequest(tenant="default", repo="acme/app")
 
 
 async def test_the_status_of_a_repository_has_its_import_and_its_files(stack) -> None:

@@ -18,14 +18,24 @@ GRAPH = [
 ]  # fmt: skip
 DOCS = ["search_docs", "get_repo_context", "get_codebase_conventions"]
 FORGETS = {"remove_repository", "delete_branch_index", "close_overlay", "cancel_job"}
-WRITES = {"index_repository", "create_branch_index", "open_overlay", *FORGETS}
+WRITES = {
+    "register_repository",
+    "update_repository",
+    "reindex_repository",
+    "clear_cache",
+    "index_repository",
+    "create_branch_index",
+    "open_overlay",
+    *FORGETS,
+}
 ADMIN = [
     *("ping", "whoami", "list_repos", "index_repository", "remove_repository"),
     *("create_branch_index", "delete_branch_index"),
     *("open_overlay", "close_overlay", "index_status", "cancel_job", "index_coverage"),
+    *("register_repository", "update_repository", "repository_status", "reindex_repository", "clear_cache"),
 ]
 CODE_CHARS_MAX = 7_200  # 1,800 tokens
-ALL_CHARS_MAX = 14_000  # 3,500 tokens
+ALL_CHARS_MAX = 14_800  # 3,700 tokens
 TEXT_ONLY = {"X-Prism-Structured": ""}
 FILE_LINES = 300  # lines of the file that the stand-in serves
 MODES = ["2026-07-28", "legacy"]
@@ -39,6 +49,8 @@ SOMETIMES = {
     "next_actions",
     "job",
     "jobs",
+    "active_job",
+    "last_error",
     "files",
     "total_files",
     "total_lines",
@@ -87,6 +99,12 @@ CALLS = [
     ("list_repos", {}),
     ("index_repository", {"url": "https://example.com/acme/app.git"}),
     ("remove_repository", {"repo": "acme/app"}),
+    ("register_repository", {"url": "https://example.com/acme/app.git", "index": False}),
+    ("register_repository", {"url": "https://example.com/acme/app.git"}),
+    ("update_repository", {"repo": "acme/app", "include": ["*.py"], "is_active": True}),
+    ("repository_status", {"repo": "acme/app"}),
+    ("reindex_repository", {"repo": "acme/app", "force": True}),
+    ("clear_cache", {"repo": "acme/app"}),
     ("create_branch_index", {"repo": "acme/app", "ref": "topic"}),
     ("delete_branch_index", {"repo": "acme/app", "ref": "topic"}),
     ("open_overlay", {"repo": "acme/app", "files": [{"path": "src/app.py", "content": None}]}),
@@ -517,6 +535,8 @@ async def test_an_unknown_tool_error_lists_the_known_ones(stack, mode) -> None:
         ("cancel_job", {"job": "none"}, "job_not_found"),
         ("index_repository", {"url": "file:///etc"}, "clone_refused"),
         ("remove_repository", {"repo": "acme/none"}, "repo_not_found"),
+        ("repository_status", {"repo": "no/such"}, "repo_not_found"),
+        ("register_repository", {"url": "file:///etc"}, "clone_refused"),
     ],
 )
 async def test_an_error_of_a_service_becomes_the_result(stack, name, arguments, code) -> None:

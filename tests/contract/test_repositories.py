@@ -11,6 +11,7 @@ from prism_contracts.events import PushReceived
 from prism_contracts.records import JobState
 from prism_contracts.rpc.imports import OpenSnapshotRequest
 from prism_contracts.rpc.repositories import (
+    ClearCacheRequest,
     IndexState,
     RegisterRequest,
     ReindexRequest,
@@ -249,3 +250,15 @@ async def test_an_uploaded_repository_has_no_settings(place: Town) -> None:
     with pytest.raises(PrismError) as refused:
         await place.repositories.update(UpdateRepositoryRequest(tenant=TENANT, repo=OTHER, ref="main"))
     assert refused.value.code is ErrorCode.INVALID_ARGUMENT
+
+
+async def test_clearing_the_cache_changes_the_epoch_of_its_answers(place: Town) -> None:
+    before = await place.repository()
+    request = ClearCacheRequest(tenant=TENANT, repo=NAME)
+    cleared = (await place.repositories.clear_cache(request)).repository
+    assert cleared == before.model_copy(update={"cache_epoch": before.cache_epoch + 1})
+    with pytest.raises(PrismError) as refused:
+        await place.repositories.clear_cache(request.model_copy(update={"visible": frozenset({OTHER})}))
+    assert refused.value.code is ErrorCode.REPO_NOT_FOUND
+    await reindexed(place)
+    assert (await place.repository()).cache_epoch == cleared.cache_epoch

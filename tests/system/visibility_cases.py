@@ -88,6 +88,7 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "DELETE /repos/{name:path}": RouteCase(),
         "GET /repos/{name:path}/status": RouteCase(),
         "POST /repos/{name:path}/index": RouteCase({"full": True, "force": True}),
+        "POST /repos/{name:path}/cache/clear": RouteCase(),
         "PUT /repos/{name:path}/secrets": RouteCase({"webhook_secret": of.word * 6}, creates=True),
         "GET /repos/{name:path}/coverage": RouteCase(),
         "GET /repos/{name:path}/receipt": RouteCase(params=ref | {"wait_for_commit": of.commit}),
@@ -157,6 +158,7 @@ NEUTRAL = frozenset(
         "limit", "max_tokens", "detail", "cursor", "regex", "case_sensitive", "word", "output_mode", "exclude", "only",
         "context_lines", "source_only", "include_skipped", "include_body", "include_bodies", "include_members",
         "include_candidates", "reference_type", "page", "end_line", "depth", "section", "sections", "ttl_s", "kind", "wait_s",
+        "is_active", "full", "force", "index",
     }
 )  # fmt: skip
 
@@ -188,6 +190,8 @@ def arguments_about(of: Names) -> Json:
         "name": of.name,
         "job": of.job,
         "handle": of.handle,
+        "repo_root_prefix": of.word,
+        "include": [f"{of.word}/**"],
         "base_ref": f"{of.word}-branch",
         "base_commit": of.commit,
         "diff": f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-a\n+b\n",
@@ -201,7 +205,7 @@ def unknown_arguments(schema: Json) -> set[str]:
 
 
 # Tools that make something in the tenant of a token without a list of repositories.
-CREATING_TOOLS = frozenset({"index_repository"})
+CREATING_TOOLS = frozenset({"index_repository", "register_repository"})
 
 
 def calls_of(schema: Json, of: Names, visible: str, *, is_reading: bool) -> Iterator[Json]:

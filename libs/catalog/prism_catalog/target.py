@@ -39,23 +39,27 @@ class Target(NamedTuple):
 
     @property
     def state(self) -> tuple[str, ...]:
-        """Identifies what the target sees: ids and versions of repositories, and objects of the layer's view.
+        """Identifies what the target sees: ids, versions and cache epochs of repositories, and objects of the
+        layer's view.
 
         While `is_quiet`, the same question about the same state has the same answer.
         """
         view = self.scope.view
         versions = (
-            f"{known.repo}.{known.served.version if known.served else 0}.{known.next_version}"
+            f"{known.repo}.{known.served.version if known.served else 0}.{known.next_version}.{known.cache_epoch}"
             for known in self.repositories
         )
         return (*versions, *(view.state if view else ()))
 
     @property
     def corpus_version(self) -> int:
-        """A number that grows whenever an import of a repository or of the layer starts or ends."""
+        """A number that grows whenever an import of a repository or of the layer starts or ends, or a cache is
+        cleared.
+        """
         indexed: list[Indexed] = [*self.repositories, *([self.layer] if self.layer else [])]
         served = sum(known.served.version for known in indexed if known.served)
-        return served + sum(known.next_version for known in indexed)
+        epochs = sum(known.cache_epoch for known in self.repositories)
+        return served + sum(known.next_version for known in indexed) + epochs
 
 
 def base_target(

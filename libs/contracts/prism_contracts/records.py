@@ -106,6 +106,7 @@ class Repository(Indexed):
     repo_root_prefix: str = ""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    cache_epoch: int = 0  # how often its cached answers were dropped
     created_at: datetime
 
     @property

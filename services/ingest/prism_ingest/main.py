@@ -32,6 +32,7 @@ from prism_contracts.rpc.layers import (
     OPEN_OVERLAY,
 )
 from prism_contracts.rpc.repositories import (
+    CLEAR_CACHE,
     REGISTER,
     REINDEX,
     REMOVE_REPOSITORY,
@@ -293,6 +294,7 @@ def register(bus: Bus, app: IngestApp) -> None:
     bus.serve(COMMIT_FILES, app.commits.files)
     bus.serve(STORE_SCIP, app.scip.store)
     bus.serve(REGISTER, app.repositories.register)
+    bus.serve(CLEAR_CACHE, app.repositories.clear_cache)
     bus.serve(UPDATE_REPOSITORY, app.repositories.update)
     bus.serve(REPOSITORY_STATUS, app.repositories.status)
     bus.serve(REINDEX, app.repositories.reindex)

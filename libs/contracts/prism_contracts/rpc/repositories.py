@@ -58,6 +58,12 @@ class UpdateRepositoryRequest(CallerRequest):
     exclude: Globs | None = None
 
 
+class ClearCacheRequest(CallerRequest):
+    """Drops the cached answers of a repository, in every copy of every service."""
+
+    repo: RepoKey
+
+
 class RepositoryReply(Message):
     """A repository, whether it was created now, and the job that imports it, if any."""
 
@@ -138,6 +144,7 @@ REGISTER = Rpc("ingest.register", RegisterRequest, RepositoryReply, deadline_s=2
 UPDATE_REPOSITORY = Rpc(
     "ingest.update_repository", UpdateRepositoryRequest, RepositoryReply, deadline_s=10, writes=True
 )
+CLEAR_CACHE = Rpc("ingest.clear_cache", ClearCacheRequest, RepositoryReply, deadline_s=10, writes=True)
 REPOSITORY_STATUS = Rpc(
     "ingest.repository_status", RepositoryStatusRequest, RepositoryStatusReply, deadline_s=10
 )

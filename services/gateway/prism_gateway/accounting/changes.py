@@ -18,6 +18,7 @@ ACTIONS: Final[Mapping[str, AuditAction]] = {
     "PATCH /repos/{name:path}": AuditAction.REPOSITORY_CHANGED,
     "DELETE /repos/{name:path}": AuditAction.REPOSITORY_REMOVED,
     "POST /repos/{name:path}/index": AuditAction.REPOSITORY_INDEXED,
+    "POST /repos/{name:path}/cache/clear": AuditAction.CACHE_CLEARED,
     "PUT /repos/{name:path}/secrets": AuditAction.SECRETS_CHANGED,
     "DELETE /jobs/{job}": AuditAction.JOB_CANCELLED,
     "POST /ingest/snapshots": AuditAction.REPOSITORY_INDEXED,
@@ -34,6 +35,10 @@ ACTIONS: Final[Mapping[str, AuditAction]] = {
     "PATCH /tenants/{tenant}": AuditAction.TENANT_CHANGED,
     "DELETE /tenants/{tenant}": AuditAction.TENANT_REMOVED,
     "index_repository": AuditAction.REPOSITORY_INDEXED,
+    "register_repository": AuditAction.REPOSITORY_REGISTERED,
+    "update_repository": AuditAction.REPOSITORY_CHANGED,
+    "reindex_repository": AuditAction.REPOSITORY_INDEXED,
+    "clear_cache": AuditAction.CACHE_CLEARED,
     "remove_repository": AuditAction.REPOSITORY_REMOVED,
     "create_branch_index": AuditAction.LAYER_CREATED,
     "delete_branch_index": AuditAction.LAYER_REMOVED,
@@ -49,7 +54,16 @@ UNRECORDED: Final[Mapping[str, str]] = {
 }
 
 # Fields of requests that describe a change, in this order.
-DESCRIBING: Final = ("ref", "layer_ref", "handle", "base_ref", "commit", "base_commit", "root")
+DESCRIBING: Final = (
+    "repo_root_prefix",
+    "ref",
+    "layer_ref",
+    "handle",
+    "base_ref",
+    "commit",
+    "base_commit",
+    "root",
+)
 DETAIL_CHARS_MAX = 200
 SUBJECT_CHARS_MAX = 300
 

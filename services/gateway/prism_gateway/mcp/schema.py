@@ -36,6 +36,9 @@ PLACE = {"repo": STRING, "file_path": STRING, "start_line": INTEGER, "end_line":
 SYMBOL = {"name": STRING, "kind": STRING, "signature": STRING, "docstring": STRING}
 RECEIPT = {"receipt": OBJECT}
 TRUNCATED = {"truncated": BOOLEAN}
+JOB = record(
+    job=STRING, repo=STRING, state=STRING, expected=INTEGER, settled=INTEGER, counts=OBJECT, error=OBJECT
+)
 # The result of both searches, in code and in prose.
 SEARCH_OUTPUT = record(
     results=array(

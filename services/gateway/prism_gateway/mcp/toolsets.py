@@ -22,6 +22,7 @@ from prism_gateway.mcp.tools import (
     maps,
     read,
     repo_context,
+    repositories,
     walk,
 )
 
@@ -30,7 +31,20 @@ ALL = "all"
 PARAMETER = "toolsets"
 HEADER = "x-prism-toolsets"
 
-_MODULES = (code, read, edit, function_body, walk, maps, existing, docs, repo_context, conventions, admin)
+_MODULES = (
+    code,
+    read,
+    edit,
+    function_body,
+    walk,
+    maps,
+    existing,
+    docs,
+    repo_context,
+    conventions,
+    admin,
+    repositories,
+)
 TOOLS: tuple[AnyTool, ...] = tuple(
     tool for toolset in Toolset for module in _MODULES for tool in module.TOOLS if tool.toolset is toolset
 )

@@ -68,6 +68,8 @@ CLASS_OF_TOOL: Mapping[str, CallClass] = {
     "get_codebase_conventions": CallClass.SEARCH,
     "index_coverage": CallClass.SEARCH,
     "index_repository": CallClass.CREATE,
+    "register_repository": CallClass.CREATE,
+    "reindex_repository": CallClass.CREATE,
     "create_branch_index": CallClass.CREATE,
     "open_overlay": CallClass.EMBEDDING,
 }

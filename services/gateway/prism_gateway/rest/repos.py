@@ -20,11 +20,13 @@ from prism_contracts.rpc.files import (
 )
 from prism_contracts.rpc.imports import JOBS, JobReply, JobsRequest
 from prism_contracts.rpc.repositories import (
+    CLEAR_CACHE,
     REGISTER,
     REINDEX,
     REMOVE_REPOSITORY,
     REPOSITORY_STATUS,
     UPDATE_REPOSITORY,
+    ClearCacheRequest,
     ReindexRequest,
     RemoveRepositoryReply,
     RemoveRepositoryRequest,
@@ -92,6 +94,14 @@ async def update_repository(
 ) -> Response:
     """Change settings of a repository. The next import applies them."""
     found = await backend.ask(UPDATE_REPOSITORY, body.request(caller.tenant, name))
+    return reply(replies.Changed(repository=found.repository))
+
+
+@router.post("/repos/{name:path}/cache/clear", response_model=replies.Changed)
+async def clear_cache(name: RepoKey, caller: Caller, backend: Services) -> Response:
+    """Drop the cached answers of a repository, in every copy of Prism."""
+    request = ClearCacheRequest(tenant=caller.tenant, repo=name)
+    found = await backend.ask(CLEAR_CACHE, request)
     return reply(replies.Changed(repository=found.repository))
 
 

@@ -154,6 +154,13 @@ class Ledger:
         )
         return changed or await self.repository(repository.tenant, repository.repo)
 
+    async def clear_cache(self, repository: Repository) -> Repository:
+        """Make cached answers of a repository unreachable. Raises REPO_NOT_FOUND if it was removed meanwhile."""
+        changed = await self.repositories.change(
+            repository.key, lambda found: found.model_copy(update={"cache_epoch": found.cache_epoch + 1})
+        )
+        return changed or await self.repository(repository.tenant, repository.repo)
+
     async def job_seen_by(self, request: CallerRequest, job_id: str) -> Job | None:
         """Returns a job whose repository the caller may see, or None."""
         job = await self.jobs.get(job_id)

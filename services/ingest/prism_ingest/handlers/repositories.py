@@ -2,6 +2,7 @@
 
 from prism_contracts.rpc.imports import JobReply
 from prism_contracts.rpc.repositories import (
+    ClearCacheRequest,
     RegisterRequest,
     ReindexRequest,
     RepositoryReply,
@@ -15,7 +16,7 @@ from prism_ingest.operations.repository_status import RepositoryStatus
 
 
 class RepositoryHandlers:
-    """Answers `register`, `update_repository`, `repository_status` and `reindex`."""
+    """Answers `register`, `update_repository`, `clear_cache`, `repository_status` and `reindex`."""
 
     def __init__(self, registrations: Registrations, status: RepositoryStatus, fetch_jobs: FetchJobs) -> None:
         self._registrations = registrations
@@ -33,6 +34,10 @@ class RepositoryHandlers:
     async def update(self, request: UpdateRepositoryRequest) -> RepositoryReply:
         """Change settings of a repository. Raises REPO_NOT_FOUND, and INVALID_ARGUMENT for uploads."""
         return RepositoryReply(repository=await self._registrations.update(request))
+
+    async def clear_cache(self, request: ClearCacheRequest) -> RepositoryReply:
+        """Drop the cached answers of a repository. Raises REPO_NOT_FOUND."""
+        return RepositoryReply(repository=await self._registrations.clear_cache(request))
 
     async def status(self, request: RepositoryStatusRequest) -> RepositoryStatusReply:
         """Return the state of a repository. Raises REPO_NOT_FOUND."""

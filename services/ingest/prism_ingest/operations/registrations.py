@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Job, Repository
 from prism_contracts.rpc.imports import CloneRequest
-from prism_contracts.rpc.repositories import RegisterRequest, UpdateRepositoryRequest
+from prism_contracts.rpc.repositories import ClearCacheRequest, RegisterRequest, UpdateRepositoryRequest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.core.selection import Selection, folder_of
 from prism_ingest.operations.fetch_jobs import FetchJobs
@@ -70,6 +70,10 @@ class Registrations:
                 "Upload it again: `prism index PATH`.",
             )
         return await self._ledger.change(repository, _given(request))
+
+    async def clear_cache(self, request: ClearCacheRequest) -> Repository:
+        """Drop the cached answers of a repository. Raises REPO_NOT_FOUND."""
+        return await self._ledger.clear_cache(await self._ledger.seen_by(request, request.repo))
 
 
 def _given(request: RegisterRequest | UpdateRepositoryRequest) -> dict[str, object]:

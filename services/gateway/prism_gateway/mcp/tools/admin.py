@@ -41,6 +41,7 @@ from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
 from prism_gateway.mcp.following import follow
 from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
+from prism_gateway.mcp.schema import JOB as JOB_RESULT
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
 from prism_gateway.scopes import READ, check_scope
 
@@ -201,10 +202,6 @@ async def index_coverage(call: Call, arguments: IndexCoverage) -> Answer:
     return indexing.coverage(reply, arguments.max_tokens)
 
 
-JOB_SCHEMA = record(
-    job=STRING, repo=STRING, state=STRING, expected=INTEGER, settled=INTEGER, counts=OBJECT, error=OBJECT
-)
-
 LAYER = record(
     ref=STRING, kind=STRING, commit=STRING, files_changed=INTEGER, files_hidden=INTEGER, expires_at=STRING
 )
@@ -243,7 +240,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "Clone or fetch a git URL and index it, as a job.",
         IndexRepository,
-        record(job=JOB_SCHEMA),
+        record(job=JOB_RESULT),
         index_repository,
         effect=Effect.FETCHES,
     ),
@@ -261,7 +258,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "Index a branch, tag, commit or pull request (pull/7), to pass as ref.",
         BranchIndex,
-        record(layer=LAYER, job=JOB_SCHEMA),
+        record(layer=LAYER, job=JOB_RESULT),
         create_branch_index,
         effect=Effect.FETCHES,
     ),
@@ -279,7 +276,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "Index uncommitted edits on top of a branch; returns a handle to pass as ref.",
         OpenOverlay,
-        record(handle=STRING, expires_at=STRING, job=JOB_SCHEMA),
+        record(handle=STRING, expires_at=STRING, job=JOB_RESULT),
         open_overlay,
         effect=Effect.TAKES,
     ),
@@ -297,7 +294,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "A job, the newest job of a repository, or the newest jobs.",
         IndexStatus,
-        record(job=JOB_SCHEMA, jobs=array(JOB_SCHEMA)),
+        record(job=JOB_RESULT, jobs=array(JOB_RESULT)),
         index_status,
     ),
     Tool(
@@ -305,7 +302,7 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.ADMIN,
         "End a running job; the index keeps what it serves.",
         CancelJob,
-        record(job=JOB_SCHEMA),
+        record(job=JOB_RESULT),
         cancel_job,
         effect=Effect.FORGETS,
     ),
