@@ -1,6 +1,7 @@
 """The audit over a real nats-server: what was changed over REST, MCP and webhooks, read over REST."""
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
@@ -103,6 +104,26 @@ async def test_a_change_over_mcp_is_recorded_before_its_answer(stack, tool, mode
         result = await client.call_tool(tool, arguments)
         assert not result.is_error, result
         assert await told(stack) == [(action, subject, "")]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_an_import_that_is_followed_is_recorded_before_its_first_progress(stack, mode) -> None:
+    heard = asyncio.Event()
+
+    async def hear(*_: object) -> None:
+        heard.set()
+
+    arguments = {"url": "https://git.example/acme/app", "wait_s": 60}
+    async with stack.mcp(mode=mode) as client, asyncio.timeout(RECOVERY_S):
+        call = asyncio.create_task(client.call_tool("index_repository", arguments, progress_callback=hear))
+        await heard.wait()
+        [entry] = await audit_of(stack)
+        call.cancel()  # the job of the stand-in does not end
+        with contextlib.suppress(asyncio.CancelledError):
+            await call
+    assert (entry["action"], entry["subject"], entry["code"]) == ("repository_indexed", "acme/app", "")
+    assert entry["details"].keys() == {"source", "job"}
+    assert await audit_of(stack) == [entry]
 
 
 async def test_tokens_are_recorded_with_what_they_may_do(stack) -> None:

@@ -5,7 +5,7 @@ Raises PrismError only.
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TypeVar
 
 from prism_contracts.base import Lane, Message
@@ -143,6 +143,15 @@ class Backend:
     async def store_pack(self, pack: FilesUploaded, lane: Lane) -> None:
         """Publish a pack of file contents for a job that admits it. Returns when it is stored."""
         await self.services.store_pack(pack, lane)
+
+    def reporting(self) -> "Backend":
+        """Returns the services for a report on the change of this call: the change is done, whatever follows.
+
+        It is recorded with the first part of the answer, and the requests of the report are not noted.
+        """
+        if self.facts:
+            self.facts.is_answered = True
+        return replace(self, facts=None)
 
     def waiting(self) -> AbstractAsyncContextManager[None]:
         """Hold a place of a request that waits. Raises RATE_LIMITED if the tenant has none left."""

@@ -97,6 +97,9 @@ class FakeIngest:
             raise reply
         return JobReply(job=reply)
 
+    def reporting(self) -> "FakeIngest":
+        return self
+
     @asynccontextmanager
     async def waiting(self) -> Any:
         if self.is_full:

@@ -83,7 +83,7 @@ async def follow(call: Call, job: Job, wait_s: float) -> Job:
 
 
 async def _follow(call: Call, job: Job, wait_s: float) -> Job:
-    progress, begun_at = JobProgress(), time.monotonic()
+    progress, begun_at, services = JobProgress(), time.monotonic(), call.backend.reporting()
     request = JobRequest(tenant=call.caller.tenant, job=job.job)
     while True:
         elapsed_s = time.monotonic() - begun_at
@@ -94,7 +94,7 @@ async def _follow(call: Call, job: Job, wait_s: float) -> Job:
             return job
         await asyncio.sleep(min(max(LOOK_MIN_S, LOOK_SHARE * elapsed_s), LOOK_MAX_S, wait_s - elapsed_s))
         try:
-            job = (await call.backend.ask(JOB, request)).job
+            job = (await services.ask(JOB, request)).job
         except PrismError:
             return job
 
