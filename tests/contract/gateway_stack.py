@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
-from prism_catalog.tenants import PlanSettings
+from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_contracts import names
 from prism_contracts.base import Lane, Message
@@ -778,6 +778,7 @@ class Stack:
     ingest: Bus
     book: Records[Token]
     tokens: TokenBook
+    tenants: Tenants
     secret: str = SECRET
     headers: dict[str, str] = field(default_factory=lambda: {"Authorization": f"Bearer {SECRET}"})
 
@@ -860,7 +861,17 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
             await asyncio.sleep(0.005)
         book = Records(await open_bucket(bus.js, names.KV_TOKENS), Token)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        return Stack(url, config, fake, bus, buses["search"], buses["ingest"], book, app.parts.tokens)
+        return Stack(
+            url,
+            config,
+            fake,
+            bus,
+            buses["search"],
+            buses["ingest"],
+            book,
+            app.parts.tokens,
+            app.parts.tenants,
+        )
 
     yield make
     for action in reversed(undo):

@@ -138,6 +138,39 @@ async def test_an_inactive_tenant_is_refused_everywhere_within_a_second(make_sta
         await until_status(stack, secret, 200)
 
 
+async def test_queues_that_tenants_share_show_to_operators_only(stack) -> None:
+    secret = await create(stack)
+    for shown_to, is_shown in ((secret, False), (stack.secret, True)):
+        async with holding(stack, shown_to) as http:
+            status = (await http.get("/api/v1/status")).json()
+        assert bool(status["streams"]) is is_shown
+        assert "streams" not in status["errors"]
+
+
+@pytest.mark.parametrize("door", ["rest", "mcp"])
+async def test_a_call_in_progress_is_refused_when_its_tenant_is_deactivated(stack, door) -> None:
+    stack.headers = {"Authorization": f"Bearer {await create(stack)}"}
+    asking = asyncio.create_task(ask_slowly(stack, door))
+    await stack.fake.slow_began.wait()
+    stack.headers = {}
+    await update(stack, is_active=False)
+    async with asyncio.timeout(EFFECT_S):
+        while stack.tenants.is_active("acme"):
+            await asyncio.sleep(0.01)
+    stack.fake.slow_ends.set()
+    assert await asking == "unauthenticated"
+
+
+async def ask_slowly(stack, door: str) -> str:
+    """Asks a question that the test ends, and returns the code of the error."""
+    if door == "mcp":
+        async with stack.mcp() as client:
+            result = await client.call_tool("search_code", {"query": "slow"})
+        return result.structured_content["error"]["code"]
+    async with stack.rest() as http:
+        return (await http.post("/api/v1/search", json={"query": "slow"})).json()["error"]["code"]
+
+
 async def test_a_webhook_of_an_inactive_tenant_is_answered_as_one_of_no_tenant(stack) -> None:
     secret = await create(stack)
     repositories = Records(await open_bucket(stack.bus.js, names.KV_REPOSITORIES), Repository)

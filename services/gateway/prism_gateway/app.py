@@ -70,7 +70,7 @@ class GatewayParts:
 
 def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> FastAPI:
     """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
-    backend = BackendServices(bus, settings, parts.groups)
+    backend = BackendServices(bus, settings, parts.groups, parts.tenants)
     manager = session_manager(
         mcp_server(backend, parts.limiter, release()), _security(settings), settings.mcp_bytes_max
     )

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import IO, TypeVar
 
+from prism_catalog.tenants import Tenants
 from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import FilesUploaded
@@ -30,10 +31,11 @@ Answer = TypeVar("Answer", bound=Message)
 class BackendServices:
     """The services behind the gateway."""
 
-    def __init__(self, bus: Bus, settings: GatewaySettings, groups: Groups) -> None:
+    def __init__(self, bus: Bus, settings: GatewaySettings, groups: Groups, tenants: Tenants) -> None:
         self._bus = bus
         self._settings = settings
         self._groups = groups
+        self._tenants = tenants
         limits = TurnLimits(
             total=settings.questions_max,
             of_tenant_shared=settings.questions_of_tenant_shared,
@@ -108,7 +110,20 @@ class BackendServices:
             await self._send(RECEIPT, waiting)
 
     async def _send(self, rpc: Rpc[Request, Answer], request: Request) -> Answer:
-        return await self._bus.ask(rpc, request, timeout_s=self._timeouts_s[rpc.timeout])
+        # A call may have waited, and may ask repeatedly, long after its token was checked.
+        self._check_active(request.tenant)
+        reply = await self._bus.ask(rpc, request, timeout_s=self._timeouts_s[rpc.timeout])
+        if not rpc.writes:
+            self._check_active(request.tenant)
+        return reply
+
+    def _check_active(self, tenant: str) -> None:
+        if not self._tenants.is_active(tenant):
+            raise PrismError(
+                ErrorCode.UNAUTHENTICATED,
+                "The tenant was deactivated during this call.",
+                "Ask the operator of this Prism.",
+            )
 
 
 @dataclass(frozen=True)

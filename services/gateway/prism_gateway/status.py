@@ -21,6 +21,7 @@ from prism_contracts.records import Indexed, Layer, Repository
 from prism_contracts.rpc.files import POINT_COUNTS, LayerPoints, PointCountsReply, PointCountsRequest
 from prism_contracts.rpc.imports import JOBS, JobsReply, JobsRequest
 from prism_gateway.backend import Backend
+from prism_gateway.scopes import TokenScope
 
 JOBS_SHOWN_MAX = 20
 DEAD_LETTERS_SHOWN_MAX = 20
@@ -49,7 +50,7 @@ async def status_of(backend: Backend, js: JetStreamContext, timeout_s: float) ->
         return None
 
     streams, letters, points, known = await asyncio.gather(
-        part("streams", lambda: _streams(js)),
+        part("streams", lambda: _streams(js, backend)),
         part("dead_letters", lambda: _dead_letters(js, backend)),
         part("points", lambda: backend.ask(POINT_COUNTS, PointCountsRequest(tenant=tenant))),
         part("jobs", lambda: backend.ask(JOBS, JobsRequest(tenant=tenant, limit=JOBS_SHOWN_MAX))),
@@ -66,7 +67,10 @@ async def status_of(backend: Backend, js: JetStreamContext, timeout_s: float) ->
     }
 
 
-async def _streams(js: JetStreamContext) -> list[dict[str, Any]]:
+async def _streams(js: JetStreamContext, backend: Backend) -> list[dict[str, Any]]:
+    """Returns the streams, which all tenants share, for an operator; none for others."""
+    if TokenScope.OPERATOR not in backend.caller.scopes:
+        return []
     return list(await asyncio.gather(*(_stream(js, stream.name) for stream in topics.STREAMS)))
 
 
