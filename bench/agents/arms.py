@@ -90,10 +90,16 @@ def _rpc(state: State, repo: str, method: str, params: dict[str, object]) -> Any
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     with httpx2.Client(headers=headers, timeout=TIMEOUT_S) as http:
         text = http.post(f"{state.url}/mcp", json=body).text
-    answer = json.loads(text.rpartition("data: ")[2] or text)
+    answer = json.loads(last_event(text))
     if "error" in answer:
         return {"content": [{"text": json.dumps(answer["error"])}]}
     return answer["result"]
+
+
+def last_event(text: str) -> str:
+    """Returns the data of the last server-sent event, or the text of a plain answer."""
+    events = [line.removeprefix("data: ") for line in text.split("\n") if line.startswith("data: ")]
+    return events[-1] if events else text
 
 
 def _rg(state: State, repo: str, words: Sequence[str]) -> str:

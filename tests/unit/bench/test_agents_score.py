@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.agents.arms import State, run
+from bench.agents.arms import State, last_event, run
 from bench.agents.ask import Call
 from bench.agents.explorer import places
 from bench.agents.questions import Kind, Place, Question, brief, load
@@ -81,6 +81,19 @@ def test_read_stays_inside_the_repository(tmp_path) -> None:
     assert "secret" not in run(state, "rg", "app", "read", [str(tmp_path / "secret.txt"), "1", "9"])
     assert run(state, "rg", "app", "ls", []) == "a.py"
     assert run(state, "rg", "app", "write", []).startswith("verbs: rg")
+
+
+def test_answers_may_contain_what_looks_like_an_event() -> None:
+    answer = '{"text": "f(data: str)\u2028data: x"}'
+    assert last_event(f"event: message\ndata: {{}}\n\ndata: {answer}\n\n") == answer
+    assert last_event(answer) == answer
+
+
+def test_pattern_may_be_longer_than_a_name_of_a_file(tmp_path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "a.py").write_text("one\n")
+    state = State(repos=str(tmp_path), questions="", log="")
+    assert "name too long" not in run(state, "rg", "app", "rg", ["-n", "one|" + "x" * 300])
 
 
 def test_brief_names_the_command_and_the_questions(tmp_path) -> None:
