@@ -13,10 +13,10 @@ from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.events import FileChanged, FileEvent, FileRemoved, Outcome, SettledFile
 from prism_contracts.records import Job, JobState
 from prism_ingest.adapters import file_window
-from prism_ingest.adapters.file_window import FORGOTTEN_S, UNIT_BYTES, FileWindow, WindowLimits
+from prism_ingest.adapters.file_window import FORGOTTEN_S, RECENT_S, UNIT_BYTES, FileWindow, WindowLimits
 from prism_ingest.core import apply_settled, fail_job, new_job
 
-LIMITS = WindowLimits(total=8, of_tenant_min=2)
+LIMITS = WindowLimits(alone=12, shared=8, of_tenant_min=2)
 FILES = 40
 NOW = datetime(2026, 3, 14, tzinfo=UTC)
 
@@ -103,31 +103,41 @@ async def street(monkeypatch) -> AsyncIterator[Street]:
 
 async def test_a_tenant_alone_has_the_whole_window(street: Street) -> None:
     await street.come("large", FILES)
-    assert street.counts == {"large": LIMITS.total}
+    assert street.counts == {"large": LIMITS.alone}
 
 
 async def test_a_second_tenant_waits_for_no_file_of_the_first(street: Street) -> None:
     await street.come("large", FILES)
     await street.come("small", 4)
-    assert street.counts == {"large": LIMITS.total, "small": 4}
+    assert street.counts == {"large": LIMITS.alone, "small": 4}
 
 
 async def test_the_first_tenant_makes_room_for_the_second(street: Street) -> None:
     await street.come("large", FILES)
     await street.come("small", FILES)
-    street.settle("large", range(4))
+    street.settle("large", range(8))
     await asyncio.sleep(0.05)
-    assert street.counts == {"large": 8, "small": 4}
-    street.settle("large", range(6))
-    await street.until(large=10, small=4)
+    assert street.counts == {"large": 12, "small": 4}
+    street.settle("large", range(10))
+    await street.until(large=14, small=4)
 
 
 async def test_a_tenant_that_has_ended_leaves_its_share(street: Street) -> None:
     await street.come("small", 4)
-    await street.come("large", FILES)
+    await street.come("large", FILES - 1)
     assert street.counts == {"small": 4, "large": 4}
     street.settle("small", range(4))
-    await street.until(small=4, large=8)
+    await street.until(small=4, large=LIMITS.shared)
+
+
+async def test_a_tenant_has_the_whole_window_when_no_other_has_imported_for_a_while(street: Street) -> None:
+    await street.come("small", 4)
+    await street.come("large", FILES - 1)
+    street.settle("small", range(4))
+    await street.until(small=4, large=LIMITS.shared)
+    street.now_s = RECENT_S
+    await street.come("large", 1)
+    await street.until(small=4, large=LIMITS.alone)
 
 
 async def test_many_tenants_keep_a_smallest_share(street: Street) -> None:
@@ -138,9 +148,9 @@ async def test_many_tenants_keep_a_smallest_share(street: Street) -> None:
 
 async def test_large_files_count_more_and_one_always_enters(street: Street) -> None:
     await street.come("large", 8, size_bytes=UNIT_BYTES)
-    assert street.counts == {"large": 4}
+    assert street.counts == {"large": LIMITS.alone // 2}
     await street.come("huge", 2, size_bytes=100 * UNIT_BYTES)
-    assert street.counts == {"large": 4, "huge": 1}
+    assert street.counts == {"large": LIMITS.alone // 2, "huge": 1}
 
 
 @pytest.mark.parametrize("ended", ["failed", "gone"])
@@ -158,12 +168,12 @@ async def test_files_of_an_ended_job_make_room(street: Street, ended) -> None:
 async def test_a_file_that_never_settles_stops_counting(street: Street) -> None:
     await street.come("large", FILES)
     street.now_s = FORGOTTEN_S
-    await street.until(large=2 * LIMITS.total)
+    await street.until(large=2 * LIMITS.alone)
 
 
 async def test_a_file_that_is_published_twice_counts_once(street: Street) -> None:
     for _ in range(2):
-        for ordinal in range(LIMITS.total // 2):
+        for ordinal in range(LIMITS.alone // 2):
             await street.window.enter(changed("t", ordinal, 10))
     await street.come("t", 0)
     await asyncio.wait_for(street.window.enter(changed("t", FILES - 1, 10)), 10)
@@ -171,16 +181,16 @@ async def test_a_file_that_is_published_twice_counts_once(street: Street) -> Non
 
 async def test_an_error_of_nats_is_outlasted(street: Street) -> None:
     street.error = NatsError("down")
-    await street.come("large", LIMITS.total + 1)
+    await street.come("large", LIMITS.alone + 1)
     street.settle("large", range(1))
-    await street.until(large=LIMITS.total + 1)
+    await street.until(large=LIMITS.alone + 1)
 
 
 async def test_who_gives_up_leaves_the_queue(street: Street) -> None:
-    await street.come("large", LIMITS.total + 2)
-    street.tasks[LIMITS.total].cancel()
+    await street.come("large", LIMITS.alone + 2)
+    street.tasks[LIMITS.alone].cancel()
     street.settle("large", range(1))
-    await street.until(large=LIMITS.total + 1)
+    await street.until(large=LIMITS.alone + 1)
     removed = FileRemoved(
         tenant="other", repo="r", path="a", version=1, job="other", ordinal=0, lane=Lane.BULK
     )

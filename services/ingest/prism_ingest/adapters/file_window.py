@@ -32,12 +32,16 @@ log = logging.getLogger(__name__)
 class WindowLimits(NamedTuple):
     """The size of a window, in units: a file is one, and one more per 32 KiB."""
 
-    total: int  # that the tenants share
+    alone: int  # of a tenant, while no other imports
+    shared: int  # of all tenants together
     of_tenant_min: int  # the smallest share, however many import
 
 
-# The stages take half a second for a file, and index up to 200 files per second on two cores.
-IMPORTS = WindowLimits(total=192, of_tenant_min=16)
+# A smaller window makes smaller batches: with 128, an import takes a tenth more CPU. A larger one makes others
+# wait longer.
+IMPORTS = WindowLimits(alone=192, shared=96, of_tenant_min=16)
+# A tenant that imported a moment ago probably imports again soon, and should not find a full window.
+RECENT_S: Final = 60.0
 
 
 class _Wait(NamedTuple):
@@ -70,6 +74,7 @@ class FileWindow:
         self._inside: dict[str, dict[tuple[str, int], _Inside]] = {}  # by tenant, then by job and ordinal
         self._units: Counter[str] = Counter()  # by tenant
         self._waiting: dict[str, deque[_Wait]] = {}
+        self._came_at: dict[str, float] = {}  # the last file of each tenant, the newest at the end
         self._looking: asyncio.Task[None] | None = None
 
     async def enter(self, event: FileEvent) -> None:
@@ -80,6 +85,7 @@ class FileWindow:
         size_bytes = event.size_bytes if isinstance(event, FileChanged) else 0
         wait = _Wait(event, 1 + size_bytes // UNIT_BYTES, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(event.tenant, deque()).append(wait)
+        self._note(event.tenant)
         self._grant()
         if not wait.granted.done() and (self._looking is None or self._looking.done()):
             self._looking = asyncio.create_task(self._look())
@@ -106,9 +112,22 @@ class FileWindow:
 
     def _fits(self, tenant: str) -> bool:
         inside = self._units[tenant]
-        share = self._limits.total // len(self._inside.keys() | self._waiting.keys())
         # A file that is larger than the share enters alone.
-        return not inside or inside + self._waiting[tenant][0].units <= max(share, self._limits.of_tenant_min)
+        return not inside or inside + self._waiting[tenant][0].units <= self._share()
+
+    def _share(self) -> int:
+        """Returns the units of each tenant."""
+        importing = self._inside.keys() | self._waiting.keys()
+        if len(importing | self._came_at.keys()) == 1:
+            return self._limits.alone
+        return max(self._limits.shared // len(importing), self._limits.of_tenant_min)
+
+    def _note(self, tenant: str) -> None:
+        now_s = self._clock()
+        self._came_at.pop(tenant, None)
+        self._came_at[tenant] = now_s
+        while self._came_at[oldest := next(iter(self._came_at))] <= now_s - RECENT_S:
+            del self._came_at[oldest]
 
     def _put(self, wait: _Wait) -> None:
         event = wait.event
