@@ -81,9 +81,9 @@ async def has_ended(place: Town, job: Job) -> bool:
 async def test_files_of_another_tenant_wait_for_one_window_only(place: Town, imported) -> None:
     place.index.may_index.clear()
     large = await imported(place, LARGE, LARGE_FILES)
-    await published(place, IMPORTS.alone)
+    await published(place, IMPORTS.shared)
     small = await imported(place, SMALL, SMALL_FILES)
-    await published(place, IMPORTS.alone + SMALL_FILES)
+    await published(place, IMPORTS.shared + SMALL_FILES)
     place.index.may_index.set()
     for job in (small, large):
         await place.until(lambda job=job: has_ended(place, job))
@@ -91,13 +91,13 @@ async def test_files_of_another_tenant_wait_for_one_window_only(place: Town, imp
     written = [path for path in place.index.written if path.startswith((LARGE, SMALL))]
     assert len(written) == LARGE_FILES + SMALL_FILES
     last = max(position for position, path in enumerate(written) if path.startswith(SMALL))
-    assert last <= IMPORTS.alone + SMALL_FILES + READERS
+    assert last <= IMPORTS.shared + SMALL_FILES + READERS
 
 
 async def test_a_client_waits_while_packs_of_its_tenant_do(place: Town) -> None:
     place.index.may_index.clear()
     large = await uploaded(place, LARGE, LARGE_FILES)
-    await published(place, IMPORTS.alone)
+    await published(place, IMPORTS.shared)
     waiting = asyncio.create_task(
         place.snapshots.admit_upload(AdmitUploadRequest(tenant=LARGE, job=large.job))
     )
@@ -116,7 +116,7 @@ async def test_a_branch_is_fetched_while_the_base_is_being_indexed(place: Town) 
     place.commit({f"new/{number}.py": f"{number}\n" for number in range(LARGE_FILES)})
     place.index.may_index.clear()
     base = await place.clones.clone(CloneRequest(tenant="t", url=place.origin.url, repo_name=NAME))
-    await published(place, IMPORTS.alone)
+    await published(place, IMPORTS.shared)
     await place.push("topic")
 
     async def is_fetched() -> bool:

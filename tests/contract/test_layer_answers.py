@@ -32,6 +32,7 @@ from prism_contracts.records import (
 )
 from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.rpc.files import (
+    CountChunksRequest,
     CoverageRequest,
     ListFilesRequest,
     OutlineRequest,
@@ -395,6 +396,14 @@ async def test_shared_points_count_per_layer_and_once_in_total(yard, tenant):
     assert by_ref["topic"].files == len(CHANGED)
     assert reply.repositories == {REPO: reply.total}
     assert reply.total == 2 * len(BASE) + 2 * len(CHANGED)
+
+
+async def test_shared_chunks_count_once_for_the_limit_of_a_plan(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await yard.has_layer(tenant, "other", CHANGED)
+    reply = await yard.search.coverage.count_chunks(CountChunksRequest(tenant=tenant))
+    assert reply.chunks == len(BASE) + len(CHANGED)
 
 
 async def test_an_overlay_without_its_branch_is_not_counted(yard, tenant):
