@@ -31,6 +31,7 @@ from prism_contracts.registry import AnyTopic, Stream
 from prism_contracts.rpc import ALL_RPCS
 from prism_contracts.topics import ALL_TOPICS, STREAMS, topics_of
 from prism_gateway.accounting.audit import AuditMetrics
+from prism_gateway.accounting.history import HistoryMetrics
 from prism_gateway.accounting.usage import UsageMetrics
 from prism_gateway.mcp.tool import AnyTool, Effect, Toolset
 from prism_gateway.mcp.toolsets import TOOLS
@@ -363,7 +364,7 @@ contain no ids.
 
 
 SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = {
-    "Gateway": (WebhookMetrics, LimitMetrics, UsageMetrics, AuditMetrics),
+    "Gateway": (WebhookMetrics, LimitMetrics, UsageMetrics, AuditMetrics, HistoryMetrics),
     "Ingest": (PushMetrics, PollMetrics, LayerMetrics, ScipMetrics),
     "Search": (AnswerMetrics,),
     "Atlas": (BuildMetrics,),

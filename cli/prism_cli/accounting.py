@@ -1,4 +1,4 @@
-"""`prism usage` and `prism audit`: what the gateway counted and recorded."""
+"""`prism usage`, `prism audit`, `prism history` and `prism feedback`: what the gateway counted and recorded."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +12,7 @@ from prism_cli.target import ServerTarget
 
 THOUSAND = 1_000
 PAGE = 500
+HITS_SHOWN = 5
 
 
 async def usage(target: ServerTarget, *, days: int, by: str, tenant: str) -> dict[str, Any]:
@@ -66,7 +67,8 @@ async def audit(
     params = {"since": since.isoformat(), "actor": actor, "tenant": tenant}
     if action:
         params["action"] = action
-    return await _pages(target, "audit", params, limit)
+    entries: list[dict[str, Any]] = (await _list(target, "audit", params, limit))["entries"]
+    return entries
 
 
 def show_audit(entries: list[dict[str, Any]]) -> None:
@@ -91,25 +93,93 @@ def show_audit(entries: list[dict[str, Any]]) -> None:
     terminal.out.print(table)
 
 
-async def _pages(target: ServerTarget, path: str, params: dict[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Returns the entries of a list, page by page, up to a limit."""
+async def _list(target: ServerTarget, path: str, params: dict[str, Any], limit: int) -> dict[str, Any]:
+    """Returns a list, page by page, with up to `limit` entries."""
     entries: list[dict[str, Any]] = []
     cursor = ""
     async with Prism(target) as prism:
-        while len(entries) < limit:
+        while True:
             asked = {**params, "limit": min(PAGE, limit - len(entries)), "cursor": cursor}
             page = await prism.manage("GET", f"{API}/{path}", params=asked)
             entries += page["entries"]
             cursor = page["next_cursor"]
-            if not cursor:
-                break
-    return entries
+            if not cursor or len(entries) >= limit:
+                return {**page, "entries": entries}
 
 
 def _who(entry: dict[str, Any]) -> str:
     name = f"{entry['label']} ({entry['caller']})" if entry["label"] else entry["caller"]
-    return f"{name} of {entry['caller_tenant']}" if entry["caller_tenant"] else str(name)
+    other = entry.get("caller_tenant", "")
+    return f"{name} of {other}" if other else str(name)
 
 
 def _time(moment: str) -> str:
     return f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+async def history(target: ServerTarget, *, days: int, limit: int, actor: str, tenant: str) -> dict[str, Any]:
+    """Returns the newest questions of the last days, and whether new ones are kept."""
+    since = datetime.now(UTC) - timedelta(days=days)
+    params = {"since": since.isoformat(), "actor": actor, "tenant": tenant}
+    return await _list(target, "search-history", params, limit)
+
+
+async def feedback(target: ServerTarget, *, days: int, limit: int, actor: str, tenant: str) -> dict[str, Any]:
+    """Returns what callers said in the last days."""
+    since = datetime.now(UTC) - timedelta(days=days)
+    params = {"since": since.isoformat(), "actor": actor, "tenant": tenant}
+    return await _list(target, "feedback", params, limit)
+
+
+async def switch_history(target: ServerTarget, *, is_on: bool | None, tenant: str) -> dict[str, Any]:
+    """Turns the search history of a tenant on or off; None: as the setting says."""
+    async with Prism(target) as prism:
+        return await prism.manage("PUT", f"{API}/search-history", json={"is_on": is_on, "tenant": tenant})
+
+
+async def delete_history(target: ServerTarget, *, tenant: str) -> dict[str, Any]:
+    """Deletes the questions and the feedback of a tenant."""
+    async with Prism(target) as prism:
+        return await prism.manage("DELETE", f"{API}/search-history", params={"tenant": tenant})
+
+
+def show_history(listed: dict[str, Any]) -> None:
+    """Print questions with their hits, the newest first."""
+    if not listed["is_on"]:
+        terminal.out.print("The search history is off. `prism history --turn on` turns it on.")
+    for entry in listed["entries"]:
+        head = f"{_time(entry['at'])}  {_who(entry)}  {entry['call']}  {entry['repo'] or '-'}"
+        terminal.out.print(Text(terminal.printable(head), style="dim"))
+        terminal.out.print(Text(f"  {_line(entry['query'])}"))
+        for hit in entry["hits"][:HITS_SHOWN]:
+            place = f"{hit['file_path']}:{hit['start_line']}-{hit['end_line']}"
+            terminal.out.print(Text(terminal.printable(f"    {hit['hit']}  {place}")))
+        left_out = len(entry["hits"]) - HITS_SHOWN
+        if left_out > 0:
+            terminal.out.print(Text(f"    and {left_out} more"))
+
+
+def show_feedback(listed: dict[str, Any]) -> None:
+    """Print feedback, the newest first."""
+    if not listed["entries"]:
+        terminal.out.print("No feedback.")
+    for entry in listed["entries"]:
+        verdict = "useful" if entry["useful"] else "not useful"
+        hits = ", ".join(entry["hits"]) or "the whole answer"
+        terminal.out.print(
+            Text(terminal.printable(f"{_time(entry['at'])}  {_who(entry)}  {verdict}: {hits}"))
+        )
+        for said in (entry["query"], entry["note"]):
+            if said:
+                terminal.out.print(Text(f"  {_line(said)}"))
+
+
+def show_history_state(state: dict[str, Any]) -> None:
+    """Print whether questions are kept."""
+    terminal.out.print(
+        Text(f"The search history of {state['tenant']} is {'on' if state['is_on'] else 'off'}.")
+    )
+
+
+def _line(text: str) -> str:
+    return terminal.printable(" ".join(text.split()))

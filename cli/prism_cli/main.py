@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         asking.outline,
     ),
     "Connect": (agents.connect, agents.mcp),
-    "Manage": (accounting.usage, accounting.audit),
+    "Manage": (accounting.usage, accounting.audit, accounting.history, accounting.feedback),
 }
 # Commands with commands of their own, such as `prism GROUP list`: a `typer.Typer` with a name and a help text.
 GROUPS: dict[str, tuple[typer.Typer, ...]] = {

@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import hmac
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -17,7 +18,8 @@ from prism_contracts import names
 from prism_contracts.accounting import AuditAction, AuditEntry
 from prism_contracts.base import repo_id
 from prism_contracts.records import Repository
-from prism_gateway.accounting.audit import AuditFilter, AuditLog, AuditMetrics, new_id
+from prism_gateway.accounting.audit import AuditLog, AuditMetrics, new_id
+from prism_gateway.accounting.pages import Wanted
 from prism_runtime import streams
 from prism_runtime.records import Records, open_bucket
 
@@ -335,17 +337,15 @@ async def test_pages_have_each_entry_once_the_newest_first(stack, book, monkeypa
 
 
 async def test_a_page_ends_when_it_has_read_enough(book, monkeypatch) -> None:
-    monkeypatch.setattr("prism_gateway.accounting.audit.SCANNED_MAX", 4)
+    monkeypatch.setattr("prism_gateway.accounting.pages.SCANNED_MAX", 4)
     await book.record(*map(entry, range(9)))
-    now = datetime.now(UTC)
-    wanted = AuditFilter(
-        tenant="default", since=now - timedelta(days=1), until=now + timedelta(days=1), actor="stranger"
-    )
-    page, positions = await book.page(wanted, 100), []
+    now, day = datetime.now(UTC), timedelta(days=1)
+    wanted = Wanted("default", now - day, now + day, actor="stranger")
+    page, positions = await book.page(wanted), []
     while page.next_position:
         assert not page.entries
         positions.append(page.next_position)
-        page = await book.page(wanted, 100, page.next_position)
+        page = await book.page(replace(wanted, position=page.next_position))
     assert len(positions) == 2
 
 

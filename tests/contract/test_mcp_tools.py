@@ -26,6 +26,7 @@ WRITES = {
     "index_repository",
     "create_branch_index",
     "open_overlay",
+    "send_feedback",
     *FORGETS,
 }
 ADMIN = [
@@ -34,8 +35,9 @@ ADMIN = [
     *("open_overlay", "close_overlay", "index_status", "cancel_job", "index_coverage"),
     *("register_repository", "update_repository", "repository_status", "reindex_repository", "clear_cache"),
 ]
+FEEDBACK = ["send_feedback"]
 CODE_CHARS_MAX = 7_200  # 1,800 tokens
-ALL_CHARS_MAX = 14_800  # 3,700 tokens
+ALL_CHARS_MAX = 15_200  # 3,800 tokens
 TEXT_ONLY = {"X-Prism-Structured": ""}
 FILE_LINES = 300  # lines of the file that the stand-in serves
 MODES = ["2026-07-28", "legacy"]
@@ -85,6 +87,7 @@ CALLS = [
     ("find_path", {"source": "main", "target": "Depot.ship"}),
     ("impact_of_change", {"symbol": "main"}),
     ("get_module_map", {"query": "main", "limit": 3}),
+    ("send_feedback", {"useful": True, "hits": ["0a1b2c3d4e5f"], "comment": "good"}),
     ("get_architecture", {}),
     ("get_architecture", {"component": "src"}),
     ("prepare_to_edit", {"symbol": "main"}),
@@ -134,7 +137,8 @@ async def test_only_the_code_toolset_is_listed_by_default(stack, mode) -> None:
         ("docs", DOCS),
         ("code, graph", CODE + GRAPH),
         ("admin", ADMIN),
-        ("all", CODE + GRAPH + DOCS + ADMIN),
+        ("feedback", FEEDBACK),
+        ("all", CODE + GRAPH + DOCS + ADMIN + FEEDBACK),
         ("", CODE),
     ],
 )
@@ -149,7 +153,7 @@ async def test_an_unknown_toolset_error_lists_the_known_ones(stack) -> None:
     assert response.status_code == 400
     error = response.json()["error"]
     assert "cods" in error["message"]
-    assert error["data"]["details"]["toolsets"] == ["code", "graph", "docs", "admin", "all"]
+    assert error["data"]["details"]["toolsets"] == ["code", "graph", "docs", "admin", "feedback", "all"]
 
 
 async def test_options_of_exact_search_reach_the_service(stack) -> None:

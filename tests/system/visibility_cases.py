@@ -110,6 +110,11 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "DELETE /overlays/{handle}": RouteCase(None, scoped),
         "GET /usage": RouteCase(params={"tenant": of.tenant}),
         "GET /audit": RouteCase(params={"tenant": of.tenant}),
+        "GET /search-history": RouteCase(params={"tenant": of.tenant}),
+        "PUT /search-history": RouteCase({"is_on": False, "tenant": of.tenant}),
+        "DELETE /search-history": RouteCase(params={"tenant": of.tenant}),
+        "POST /feedback": RouteCase({"useful": True, "query": of.word}),
+        "GET /feedback": RouteCase(params={"tenant": of.tenant}),
         "POST /developer-tokens": RouteCase(
             {"label": "x", "scopes": ["read"], "repos": [of.name], "tenant": of.tenant}
         ),
@@ -189,6 +194,9 @@ def arguments_about(of: Names) -> Json:
         "url": f"https://example.invalid/{of.name}",
         "name": of.name,
         "job": of.job,
+        "useful": True,
+        "hits": [f"{path}:1-3"],
+        "comment": of.word,
         "handle": of.handle,
         "repo_root_prefix": of.word,
         "include": [f"{of.word}/**"],

@@ -1,8 +1,9 @@
-"""What happened: usage, audit."""
+"""What happened: usage, audit, search history, feedback."""
 
 import asyncio
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +20,7 @@ TenantOption = Annotated[
 DaysOption = Annotated[int, typer.Option(min=1, max=DAYS_MAX, help="The last days.")]
 
 
+ActorOption = Annotated[str, typer.Option(help="Id or label of a token or person.")]
 LimitOption = Annotated[int, typer.Option(min=1, max=ENTRIES_MAX, help="The newest entries.")]
 
 
@@ -32,6 +34,14 @@ class By(StrEnum):
     HOUR = "hour"
     DAY = "day"
     TENANT = "tenant"
+
+
+class Turn(StrEnum):
+    """Whether questions are kept."""
+
+    ON = "on"
+    OFF = "off"
+    DEFAULT = "default"
 
 
 def usage(
@@ -60,7 +70,7 @@ def usage(
 def audit(
     *,
     days: DaysOption = DAYS_DEFAULT,
-    actor: Annotated[str, typer.Option(help="Id or label of a token or person.")] = "",
+    actor: ActorOption = "",
     action: Annotated[str, typer.Option(help="Such as token_created or repository_indexed.")] = "",
     limit: LimitOption = ENTRIES_DEFAULT,
     tenant: TenantOption = "",
@@ -82,3 +92,66 @@ def audit(
             terminal.print_json({"entries": entries})
         else:
             command.show_audit(entries)
+
+
+def history(
+    *,
+    days: DaysOption = DAYS_DEFAULT,
+    actor: ActorOption = "",
+    limit: LimitOption = ENTRIES_DEFAULT,
+    turn: Annotated[
+        Turn | None, typer.Option(help="Keep questions or not; default: as PRISM_SEARCH_HISTORY says.")
+    ] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete all questions and all feedback.")] = False,
+    tenant: TenantOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show which questions were asked, with the places of their hits, the newest first.
+
+    Example: `prism history --turn on`
+    """
+    with told_errors():
+        from prism_cli import accounting as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        target = find_target()
+        show: Callable[[dict[str, Any]], None] = command.show_history_state
+        if delete:
+            result = asyncio.run(command.delete_history(target, tenant=tenant))
+        elif turn:
+            is_on = None if turn is Turn.DEFAULT else turn is Turn.ON
+            result = asyncio.run(command.switch_history(target, is_on=is_on, tenant=tenant))
+        else:
+            show = command.show_history
+            result = asyncio.run(command.history(target, days=days, limit=limit, actor=actor, tenant=tenant))
+        if as_json:
+            terminal.print_json(result)
+        else:
+            show(result)
+
+
+def feedback(
+    *,
+    days: DaysOption = DAYS_DEFAULT,
+    actor: ActorOption = "",
+    limit: LimitOption = ENTRIES_DEFAULT,
+    tenant: TenantOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show what agents and people said about answers, the newest first.
+
+    Example: `prism feedback --days 30`
+    """
+    with told_errors():
+        from prism_cli import accounting as command
+        from prism_cli import terminal
+        from prism_cli.target import find_target
+
+        listed = asyncio.run(
+            command.feedback(find_target(), days=days, limit=limit, actor=actor, tenant=tenant)
+        )
+        if as_json:
+            terminal.print_json(listed)
+        else:
+            command.show_feedback(listed)

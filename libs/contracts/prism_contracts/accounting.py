@@ -68,6 +68,7 @@ class AuditAction(StrEnum):
     OVERLAY_CLOSED = "overlay_closed"
     JOB_CANCELLED = "job_cancelled"
     CACHE_CLEARED = "cache_cleared"
+    HISTORY_DELETED = "history_deleted"
     WEBHOOK_ACCEPTED = "webhook_accepted"
 
 
@@ -106,6 +107,7 @@ class HistoryEntry(Message):
     at: datetime
     tenant: str
     caller: str
+    label: str = ""
     call: str
     repo: str = ""
     query: str  # redacted
@@ -120,6 +122,6 @@ class FeedbackEntry(Message):
     caller: str
     label: str = ""
     useful: bool
-    hits: tuple[str, ...] = ()  # ids of hits; empty for the whole answer
+    hits: tuple[str, ...] = ()  # ids or places of hits; empty for the whole answer
     query: str = ""  # redacted
     note: str = ""  # redacted

@@ -40,6 +40,8 @@ FEEDBACK = "PRISM_FEEDBACK"
 AUDIT_MAX_AGE_S = 400 * 24 * HOUR_S
 # Per tenant and action; beyond it the oldest are dropped, so a flood of one action hides no other.
 AUDIT_ENTRIES_MAX = 100_000
+# Per tenant; beyond it the oldest are dropped.
+HISTORY_ENTRIES_MAX = 20_000
 FEEDBACK_MAX_AGE_S = 400 * 24 * HOUR_S
 
 

@@ -449,6 +449,7 @@ class Tenant(Message):
     plan: str
     limits: Limits = {}  # instead of those of the plan; None lifts a limit
     is_active: bool = True
+    search_history: bool | None = None  # whether questions are kept; None: as PRISM_SEARCH_HISTORY says
     created_at: datetime
     removal: TenantRemoval | None = None
 

@@ -32,6 +32,7 @@ ID_CHARS_MAX = 200
 URL_CHARS_MAX = 2_048
 SHORT_TEXT_CHARS_MAX = 1_000
 LABEL_CHARS_MAX = 100
+FEEDBACK_HITS_MAX = 20
 DIFF_CHARS_MAX = 400_000
 INDEXED_NAME_CHARS_MAX = 100_000
 MODEL_TEXT_CHARS_MAX = 20_000
@@ -115,6 +116,9 @@ PointId = Annotated[str, StringConstraints(max_length=64)]
 FilePath = Annotated[str, StringConstraints(max_length=PATH_CHARS_MAX)]
 # A path, which may end with `:7` or `:10-40`.
 Place = Annotated[str, StringConstraints(min_length=1, max_length=PATH_CHARS_MAX + PLACE_LINES_CHARS_MAX)]
+# The id or the place of a hit.
+FeedbackHit = Annotated[str, StringConstraints(min_length=1, max_length=SYMBOL_CHARS_MAX)]
+FeedbackHits = Annotated[tuple[FeedbackHit, ...], Field(max_length=FEEDBACK_HITS_MAX)]
 Glob = Annotated[str, StringConstraints(max_length=GLOB_CHARS_MAX)]
 Globs = Annotated[
     tuple[Annotated[str, StringConstraints(min_length=1, max_length=GLOB_CHARS_MAX)], ...],

@@ -18,6 +18,7 @@ from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_gateway.accounting.audit import AuditLog
 from prism_gateway.accounting.frame import CallFrame
+from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.auth import BearerAuth
 from prism_gateway.backend import BackendServices
@@ -30,6 +31,7 @@ from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.strangers import Strangers
 from prism_gateway.rest import audit as audit_door
 from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
+from prism_gateway.rest import history as history_door
 from prism_gateway.rest import tenants as tenant_door
 from prism_gateway.rest import tokens as token_door
 from prism_gateway.rest import usage as usage_door
@@ -66,13 +68,16 @@ class GatewayParts:
     usage: UsageLog
     kept_requests: KeptRequests
     audit: AuditLog
+    history: HistoryLog
 
 
 def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> FastAPI:
     """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
     backend = BackendServices(bus, settings, parts.groups, parts.tenants)
     manager = session_manager(
-        mcp_server(backend, parts.limiter, release()), _security(settings), settings.mcp_bytes_max
+        mcp_server(backend, parts.limiter, parts.history, release()),
+        _security(settings),
+        settings.mcp_bytes_max,
     )
 
     @asynccontextmanager
@@ -82,6 +87,7 @@ def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> Fast
             parts.tokens.storing_uses(),
             parts.usage.storing(),
             parts.audit.storing(),
+            parts.history.storing(),
         ):
             yield
         await parts.sign_on.close()
@@ -99,7 +105,7 @@ def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> Fast
     errors.install(app)
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
-    app.add_middleware(CallFrame, usage=parts.usage, audit=parts.audit)
+    app.add_middleware(CallFrame, usage=parts.usage, audit=parts.audit, history=parts.history)
     strangers = Strangers(settings.unauthenticated_per_minute)
     app.add_middleware(
         BearerAuth, tokens=parts.tokens, sign_on=parts.sign_on, strangers=strangers, usage=parts.usage
@@ -139,6 +145,7 @@ def rest_router() -> APIRouter:
         tenant_door.router,
         usage_door.router,
         audit_door.router,
+        history_door.router,
         webhook_door.router,
     ):
         rest.include_router(router)

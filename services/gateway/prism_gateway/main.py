@@ -9,6 +9,7 @@ from prism_catalog.repository_names import RepositoryNames
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_gateway.accounting.audit import AuditLog, AuditMetrics
+from prism_gateway.accounting.history import HistoryLog, HistoryMetrics
 from prism_gateway.accounting.usage import UsageLog, UsageMetrics
 from prism_gateway.app import SERVICE, GatewayParts, build_http
 from prism_gateway.groups import Groups
@@ -55,6 +56,7 @@ def build(
         usage=UsageLog(UsageMetrics(metrics)),
         kept_requests=KeptRequests(bus),
         audit=AuditLog(AuditMetrics(metrics)),
+        history=HistoryLog(tenants, settings.history, HistoryMetrics(metrics)),
     )
     return GatewayApp(build_http(settings, bus, parts), parts)
 
@@ -75,6 +77,7 @@ async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> 
     await parts.kept_requests.open(replicas=settings.nats_replicas)
     await parts.names.open(bus.js, replicas=settings.nats_replicas)
     await parts.audit.open(bus, bytes_max=settings.audit_bytes_max, replicas=settings.nats_replicas)
+    await parts.history.open(bus, replicas=settings.nats_replicas)
     await parts.vault.open(bus.js, replicas=settings.nats_replicas)
     await parts.webhooks.open()
     if settings.bootstrap_token_sha256:

@@ -60,6 +60,11 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "DELETE /overlays/{handle}": WRITE,
     "GET /usage": ADMIN,
     "GET /audit": ADMIN,
+    "GET /search-history": ADMIN,
+    "PUT /search-history": ADMIN,
+    "DELETE /search-history": ADMIN,
+    "POST /feedback": READ,
+    "GET /feedback": ADMIN,
     "POST /developer-tokens": ADMIN,
     "GET /developer-tokens": ADMIN,
     "DELETE /developer-tokens/{token}": ADMIN,
@@ -111,6 +116,7 @@ TOOLS: Mapping[str, frozenset[TokenScope]] = {
     "cancel_job": WRITE,
     "index_status": ANY,  # a job by its id; without an id the tool needs `read`
     "index_coverage": READ,
+    "send_feedback": READ,
 }
 
 

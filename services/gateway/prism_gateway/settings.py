@@ -1,11 +1,15 @@
 """Settings of the gateway."""
 
+from functools import cached_property
+
 from pydantic import Field, SecretStr, model_validator
 
 from prism_contracts.base import DEFAULT_TENANT
 from prism_contracts.types import EDIT_BYTES_MAX, PACK_BYTES_MAX, TENANT_PATTERN
+from prism_gateway.accounting.history import HistoryRules
 from prism_gateway.signon.issuers import Issuer
 from prism_runtime.settings import ServiceSettings
+from prism_source.secret_policy import read_policy
 
 MIB = 1024 * 1024
 
@@ -81,6 +85,20 @@ class GatewaySettings(ServiceSettings):
     audit_bytes_max: int = Field(
         1024 * MIB, gt=0, description="Space for the audit in NATS; the oldest is dropped beyond it, bytes."
     )
+    search_history: bool = Field(
+        default=False,
+        description="Keep the questions of tenants that do not decide it themselves, with the places of their hits.",
+    )
+    search_history_days: int = Field(30, ge=1, le=400, description="How long questions are kept, in days.")
+    search_history_bytes_max: int = Field(
+        256 * MIB,
+        gt=0,
+        description="Space for questions in NATS, and once more for feedback; the oldest is dropped beyond it, bytes.",
+    )
+    secret_patterns: str = Field(
+        "",
+        description="Additional secrets to redact in questions and comments. Ingest reads the same variable.",
+    )
     questions_max: int = Field(64, ge=1, description="Questions in progress at once.")
     questions_of_tenant_shared: int = Field(
         2, ge=1, description="Questions of one tenant in progress while other tenants ask too."
@@ -107,6 +125,21 @@ class GatewaySettings(ServiceSettings):
     publish_timeout_s: float = Field(
         20.0, gt=0, description="Longest wait for space in the upload queue, seconds."
     )
+
+    @cached_property
+    def history(self) -> HistoryRules:
+        """Which questions are kept, and how long. Raises PrismError if a pattern is not valid."""
+        return HistoryRules(
+            is_on=self.search_history,
+            days=self.search_history_days,
+            bytes_max=self.search_history_bytes_max,
+            secrets=read_policy(self.secret_patterns, withhold=True, file_patterns=""),
+        )
+
+    @model_validator(mode="after")
+    def _check_patterns(self) -> "GatewaySettings":
+        _ = self.history
+        return self
 
     @model_validator(mode="after")
     def _issuers_are_usable(self) -> "GatewaySettings":

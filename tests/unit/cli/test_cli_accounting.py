@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -94,3 +95,70 @@ def test_audit_follows_pages_up_to_its_limit(server: Server):
 def test_an_empty_audit_says_so(server: Server):
     server.answers = [httpx.Response(200, json={"entries": [], "next_cursor": ""})]
     assert "No changes." in CliRunner().invoke(app, ["audit"]).output
+
+
+QUESTION = {
+    "at": "2026-11-25T10:00:00Z",
+    "tenant": "acme",
+    "caller": "token:3f786850e387",
+    "label": "ci",
+    "call": "search_code",
+    "repo": "acme/app",
+    "query": "where are retries\ndecided",
+    "hits": [
+        {
+            "hit": f"0a1b2c3d4e5{number}",
+            "repo": "acme/app",
+            "file_path": "src/app.py",
+            "start_line": number,
+            "end_line": 9,
+        }
+        for number in range(1, 8)
+    ],
+}
+
+
+def test_history_shows_questions_with_their_hits(server: Server):
+    server.answers = [httpx.Response(200, json={"is_on": True, "entries": [QUESTION], "next_cursor": ""})]
+    shown = CliRunner().invoke(app, ["history"])
+    assert shown.exit_code == 0, shown.output
+    lines = shown.output.splitlines()
+    assert lines[0] == "2026-11-25 10:00:00  ci (token:3f786850e387)  search_code  acme/app"
+    assert lines[1:3] == ["  where are retries decided", "    0a1b2c3d4e51  src/app.py:1-9"]
+    assert lines[-1] == "    and 2 more"
+
+
+def test_history_says_that_it_is_off(server: Server):
+    server.answers = [httpx.Response(200, json={"is_on": False, "entries": [], "next_cursor": ""})]
+    assert "--turn on" in CliRunner().invoke(app, ["history"]).output
+
+
+def test_history_is_turned_on_off_and_back_to_the_setting_and_deleted(server: Server):
+    server.answers = [httpx.Response(200, json={"tenant": "acme", "is_on": True})]
+    for turn in ("on", "off", "default"):
+        shown = CliRunner().invoke(app, ["history", "--turn", turn])
+        assert shown.output == "The search history of acme is on.\n"
+    CliRunner().invoke(app, ["history", "--delete", "--tenant", "acme"])
+    *puts, delete = server.requests
+    assert [json.loads(put.content)["is_on"] for put in puts] == [True, False, None]
+    assert (delete.method, delete.url.params["tenant"]) == ("DELETE", "acme")
+
+
+def test_feedback_is_listed(server: Server):
+    said = {
+        "at": "2026-11-25T10:00:00Z",
+        "tenant": "acme",
+        "caller": "token:3f786850e387",
+        "label": "",
+        "useful": False,
+        "hits": ["0a1b2c3d4e5f"],
+        "query": "where are retries decided",
+        "note": "In src/policy.py.",
+    }
+    server.answers = [httpx.Response(200, json={"entries": [said], "next_cursor": ""})]
+    shown = CliRunner().invoke(app, ["feedback"])
+    assert shown.output.splitlines() == [
+        "2026-11-25 10:00:00  token:3f786850e387  not useful: 0a1b2c3d4e5f",
+        "  where are retries decided",
+        "  In src/policy.py.",
+    ]

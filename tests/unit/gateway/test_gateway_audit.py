@@ -8,9 +8,10 @@ from fastapi.routing import iter_route_contexts
 from prism_contracts.accounting import UNANSWERED, AuditAction
 from prism_contracts.rpc.imports import CloneRequest, EditRequest, FileEdit
 from prism_contracts.rpc.layers import OpenOverlayRequest
-from prism_gateway.accounting.audit import AuditFilter, entry_of
+from prism_gateway.accounting.audit import entry_of
 from prism_gateway.accounting.changes import ACTIONS, DETAIL_CHARS_MAX, UNRECORDED
 from prism_gateway.accounting.facts import CallFacts
+from prism_gateway.accounting.pages import Wanted
 from prism_gateway.app import rest_router
 from prism_gateway.callers import Caller
 from prism_gateway.mcp.tool import Effect
@@ -114,11 +115,11 @@ def test_a_detail_has_a_maximum_and_an_empty_one_is_left_out() -> None:
 def test_an_actor_is_an_id_or_a_label() -> None:
     entry = entry_of(CALLER, call(clone()), "")
     assert entry is not None
-    wanted = AuditFilter(since=entry.at, until=entry.at.replace(year=2100))
+    wanted = Wanted("", entry.at, entry.at.replace(year=2100))
     for actor in ("", "token:0123456789ab", "0123456789ab", "ci"):
-        assert wanted.model_copy(update={"actor": actor}).takes(entry), actor
+        assert replace(wanted, actor=actor).takes(entry), actor
     for actor in ("0123", "c", "token"):
-        assert not wanted.model_copy(update={"actor": actor}).takes(entry), actor
+        assert not replace(wanted, actor=actor).takes(entry), actor
     other = entry_of(replace(CALLER, label=""), call(clone()), "")
     assert other is not None
-    assert not wanted.model_copy(update={"actor": "ci"}).takes(other)
+    assert not replace(wanted, actor="ci").takes(other)

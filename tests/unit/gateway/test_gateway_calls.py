@@ -9,13 +9,17 @@ from prism_contracts.base import Message
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.files import ListFilesRequest, OutlineRequest
 from prism_contracts.rpc.symbols import ReferencesRequest
+from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.backend import Backend, BackendServices
 from prism_gateway.callers import Caller
 from prism_gateway.mcp.tool import Call, ask_for_what_fits
 from prism_gateway.mcp.tools.code import FindReferences, GetFileOutline
 
 CALLER = Caller("acme", frozenset({"read"}), "token:0123456789ab", "")
-CALL = Call(Backend(cast("BackendServices", None), CALLER, None), "acme/header", "topic", "c0ffee1", 1)
+HISTORY = cast("HistoryLog", None)
+CALL = Call(
+    Backend(cast("BackendServices", None), CALLER, None), "acme/header", "topic", "c0ffee1", 1, HISTORY
+)
 
 
 @pytest.mark.parametrize(("given", "asked"), [("", "acme/header"), ("acme/app", "acme/app")])

@@ -136,7 +136,7 @@ def a_call(ingest: FakeIngest, sent: list[tuple[float, float | None, str | None]
         assert sent is not None
         sent.append((progress, total, message))
 
-    return Call(ingest, "", "", "", 1, None if sent is None else report)  # type: ignore[arg-type]
+    return Call(ingest, "", "", "", 1, None, None if sent is None else report)  # type: ignore[arg-type]
 
 
 async def test_a_job_is_followed_to_its_end_with_notifications(clock: Clock) -> None:

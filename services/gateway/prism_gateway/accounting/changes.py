@@ -31,6 +31,8 @@ ACTIONS: Final[Mapping[str, AuditAction]] = {
     "DELETE /overlays/{handle}": AuditAction.OVERLAY_CLOSED,
     "POST /developer-tokens": AuditAction.TOKEN_CREATED,
     "DELETE /developer-tokens/{token}": AuditAction.TOKEN_REVOKED,
+    "PUT /search-history": AuditAction.TENANT_CHANGED,
+    "DELETE /search-history": AuditAction.HISTORY_DELETED,
     "POST /tenants": AuditAction.TENANT_CREATED,
     "PATCH /tenants/{tenant}": AuditAction.TENANT_CHANGED,
     "DELETE /tenants/{tenant}": AuditAction.TENANT_REMOVED,
@@ -50,6 +52,8 @@ UNRECORDED: Final[Mapping[str, str]] = {
     "POST /search": "a question",
     "POST /grep": "a question",
     "POST /ingest/snapshots/{job}/packs": "a part of an import, recorded by its snapshot",
+    "POST /feedback": "is stored with its sender itself",
+    "send_feedback": "is stored with its sender itself",
     "POST /ingest/webhook": "has no caller: the route records each push that ingest takes",
 }
 

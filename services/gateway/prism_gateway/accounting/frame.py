@@ -9,6 +9,7 @@ from prism_contracts.accounting import AuditEntry
 from prism_contracts.errors import ErrorCode
 from prism_gateway.accounting.audit import AuditLog, entry_of
 from prism_gateway.accounting.facts import FACTS_KEY, CallFacts
+from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.callers import STATE_KEY as CALLER_KEY
 from prism_gateway.callers import Caller, address_of
@@ -21,10 +22,11 @@ ERROR_STATUS_MIN = 400
 class CallFrame:
     """ASGI middleware behind the authentication."""
 
-    def __init__(self, app: ASGIApp, usage: UsageLog, audit: AuditLog) -> None:
+    def __init__(self, app: ASGIApp, usage: UsageLog, audit: AuditLog, history: HistoryLog) -> None:
         self._app = app
         self._usage = usage
         self._audit = audit
+        self._history = history
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward the request, and count it when it is answered.
@@ -64,6 +66,7 @@ class CallFrame:
             recording.end()
             if facts.call:
                 self._usage.count(caller, facts, began)
+                self._history.note(caller, facts)
 
 
 class _Recording:

@@ -25,6 +25,7 @@ from starlette.requests import Request
 from prism_contracts.errors import PrismError
 from prism_gateway import scopes
 from prism_gateway.accounting.facts import CallFacts, facts_of
+from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.backend import BackendServices
 from prism_gateway.callers import Caller, caller_of
 from prism_gateway.mcp.answers.receipts import corrections
@@ -53,7 +54,7 @@ INSTRUCTIONS = (
 Context = ServerRequestContext[Any, Request]
 
 
-def mcp_server(services: BackendServices, limiter: Limiter, version: str) -> Server[Any]:
+def mcp_server(services: BackendServices, limiter: Limiter, history: HistoryLog, version: str) -> Server[Any]:
     """Returns the server with all tools. Each request decides which of them it lists."""
     tools = {tool.name: tool for tool in TOOLS}
     definitions = {
@@ -82,7 +83,7 @@ def mcp_server(services: BackendServices, limiter: Limiter, version: str) -> Ser
         repo, ref, commit = (request.headers.get(name, "") for name in SCOPE_HEADERS)
         facts = facts_of(request)
         facts.call = tool.name
-        call = Call(services.of(caller_of(request), facts), repo, ref, commit, len(tools), report)
+        call = Call(services.of(caller_of(request), facts), repo, ref, commit, len(tools), history, report)
         arguments = params.arguments or {}
         result = await _run(tool, call, arguments, limiter, facts)
         facts.is_answered = True

@@ -11,6 +11,7 @@ from mcp.types import ToolAnnotations
 from prism_contracts.base import Message
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import CallerRequest
+from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.backend import Backend
 from prism_gateway.callers import Caller
 from prism_gateway.mcp.arguments import Arguments, ScopedArguments
@@ -33,6 +34,7 @@ class Toolset(StrEnum):
     GRAPH = "graph"
     DOCS = "docs"
     ADMIN = "admin"
+    FEEDBACK = "feedback"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Call:
     ref: str  # from X-Prism-Ref
     wait_for_commit: str  # from X-Prism-Wait-For-Commit
     tool_count: int  # the number of tools, listed or not
+    history: HistoryLog  # takes feedback
     report: Report | None = None  # notifies the client of progress, if it asked for that
 
     @property

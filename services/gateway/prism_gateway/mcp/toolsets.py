@@ -18,6 +18,7 @@ from prism_gateway.mcp.tools import (
     docs,
     edit,
     existing,
+    feedback,
     function_body,
     maps,
     read,
@@ -44,6 +45,7 @@ _MODULES = (
     conventions,
     admin,
     repositories,
+    feedback,
 )
 TOOLS: tuple[AnyTool, ...] = tuple(
     tool for toolset in Toolset for module in _MODULES for tool in module.TOOLS if tool.toolset is toolset

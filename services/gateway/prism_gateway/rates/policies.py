@@ -43,6 +43,7 @@ CLASS_OF_ROUTE: Mapping[str, CallClass] = {
     "POST /layers": CallClass.CREATE,
     "POST /overlays": CallClass.EMBEDDING,
     "POST /developer-tokens": CallClass.CREATE,
+    "POST /feedback": CallClass.CREATE,
     "POST /tenants": CallClass.CREATE,
 }
 CLASS_OF_TOOL: Mapping[str, CallClass] = {
@@ -70,6 +71,7 @@ CLASS_OF_TOOL: Mapping[str, CallClass] = {
     "index_repository": CallClass.CREATE,
     "register_repository": CallClass.CREATE,
     "reindex_repository": CallClass.CREATE,
+    "send_feedback": CallClass.CREATE,
     "create_branch_index": CallClass.CREATE,
     "open_overlay": CallClass.EMBEDDING,
 }

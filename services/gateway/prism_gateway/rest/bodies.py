@@ -32,17 +32,20 @@ from prism_contracts.types import (
     CommitId,
     CommitIdOrNone,
     EditDiff,
+    FeedbackHits,
     FilePath,
     FileText,
     GitUrl,
     Globs,
     Label,
     LabelOrNone,
+    Query,
     RefName,
     RefOrNone,
     RepoKeyOrNone,
     RepoNameOrNone,
     RepoOrGroup,
+    ShortText,
     TenantId,
     TenantIdOrNone,
     Word,
@@ -175,6 +178,26 @@ class SecretsBody(BaseModel):
         if len({part is None for part in (self.git_host, self.git_username, self.git_password)}) > 1:
             raise ValueError("set git_host, git_username and git_password together")
         return self
+
+
+class HistoryBody(BaseModel):
+    """Whether the questions of a tenant are kept."""
+
+    model_config = STRICT
+    is_on: bool | None = Field(description="null for the setting of this Prism")
+    tenant: TenantIdOrNone = Field("", description="another tenant, for the scope `operator`")
+
+
+class FeedbackBody(BaseModel):
+    """What a caller says about an answer."""
+
+    model_config = STRICT
+    useful: bool
+    hits: FeedbackHits = Field(
+        (), description="ids of hits, or their `path:line`; empty for the whole answer"
+    )
+    query: Query = Field("", description="the question")
+    comment: ShortText = Field("", description="what was missing, or where the answer is")
 
 
 class TokenBody(BaseModel):

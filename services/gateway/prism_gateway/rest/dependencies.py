@@ -12,6 +12,7 @@ from prism_gateway import callers
 from prism_gateway.accounting.audit import AuditLog
 from prism_gateway.accounting.changes import CallChange
 from prism_gateway.accounting.facts import FACTS_KEY, facts_of
+from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.backend import Backend, BackendServices
 from prism_gateway.callers import caller_of
@@ -86,6 +87,10 @@ async def _audit(request: Request) -> AuditLog:
     return cast("AuditLog", request.app.state.parts.audit)
 
 
+async def _history(request: Request) -> HistoryLog:
+    return cast("HistoryLog", request.app.state.parts.history)
+
+
 async def _change(request: Request) -> CallChange:
     return facts_of(request).change
 
@@ -104,6 +109,7 @@ Tokens = Annotated[TokenBook, Depends(_tokens)]
 Registry = Annotated[Tenants, Depends(_tenants)]
 UsageBook = Annotated[UsageLog, Depends(_usage)]
 AuditBook = Annotated[AuditLog, Depends(_audit)]
+History = Annotated[HistoryLog, Depends(_history)]
 ThisChange = Annotated[CallChange, Depends(_change)]
 Settings = Annotated[GatewaySettings, Depends(_settings)]
 RepoHeader = Annotated[

@@ -1,19 +1,23 @@
-"""What the lists of past events share: the tenant they are about, and a range of time."""
+"""What the lists of past events share: the tenant they are about, a range of time, and pages."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Depends, Query, Request
 
 from prism_contracts.accounting import NO_ONE
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.types import TENANT_PATTERN
-from prism_gateway.callers import Caller
-from prism_gateway.grants import tenant_for
+from prism_contracts.types import TENANT_PATTERN, Cursor, ShortLine
+from prism_gateway.accounting.pages import EVERY_TENANT, Wanted
+from prism_gateway.callers import Caller, caller_of
+from prism_gateway.grants import check_whole_tenant, tenant_for
+from prism_runtime.cursors import read_cursor, write_cursor
 
 RANGE_DAYS_MAX = 400
 DEFAULT_RANGE = timedelta(days=7)
-EVERY_TENANT = "*"
+PAGE_MAX = 1_000
+PAGE_DEFAULT = 100
 
 TenantOrAll = Annotated[
     str,
@@ -46,6 +50,42 @@ def time_range(since: datetime | None, until: datetime | None) -> tuple[datetime
             "Correct the range of time.",
         )
     return begin, end
+
+
+@dataclass(frozen=True)
+class ListPart:
+    """The part of a list that a request asks for."""
+
+    question: str
+    wanted: Wanted
+
+    def cursor(self, position: int) -> str:
+        """Returns the cursor of the page that begins at a position; empty for 0, the end of the list."""
+        return write_cursor(self.question, position) if position else ""
+
+
+async def _part(
+    request: Request,
+    *,
+    tenant: TenantOrAll = "",
+    since: Since = None,
+    until: Until = None,
+    actor: Annotated[ShortLine, Query(description="Id or label of the token or person.")] = "",
+    cursor: Cursor = "",
+    limit: Annotated[int, Query(ge=1, le=PAGE_MAX)] = PAGE_DEFAULT,
+) -> ListPart:
+    caller = caller_of(request)
+    check_whole_tenant(caller)
+    begin, end = time_range(since, until)
+    question = request.url.path + repr(
+        sorted(item for item in request.query_params.multi_items() if item[0] not in ("cursor", "limit"))
+    )
+    [position] = read_cursor(question, cursor, (int,)) if cursor else (0,)
+    wanted = Wanted(tenant_or_all(caller, tenant), begin, end, actor, limit, int(position))
+    return ListPart(question, wanted)
+
+
+Paged = Annotated[ListPart, Depends(_part)]
 
 
 def _utc(moment: datetime) -> datetime:

@@ -6,7 +6,7 @@ from typing import Any, Self
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from prism_contracts.accounting import AuditEntry
+from prism_contracts.accounting import AuditEntry, FeedbackEntry, HistoryEntry
 from prism_contracts.errors import ErrorBody
 from prism_contracts.records import Job, Limits, Repository, TenantRemoval, Token
 from prism_contracts.rpc.layers import LayerReply
@@ -199,6 +199,28 @@ class Audit(BaseModel):
     """Changes, the newest first."""
 
     entries: tuple[AuditEntry, ...]
+    next_cursor: str  # empty at the end
+
+
+class SearchHistory(BaseModel):
+    """Questions with their hits, the newest first."""
+
+    is_on: bool  # whether new questions are kept
+    entries: tuple[HistoryEntry, ...]
+    next_cursor: str  # empty at the end
+
+
+class HistoryState(BaseModel):
+    """Whether the questions of a tenant are kept."""
+
+    tenant: str
+    is_on: bool
+
+
+class FeedbackPage(BaseModel):
+    """What callers said about answers, the newest first."""
+
+    entries: tuple[FeedbackEntry, ...]
     next_cursor: str  # empty at the end
 
 
