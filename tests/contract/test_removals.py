@@ -16,7 +16,6 @@ from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.events import CloneRequested, FileChanged, PushReceived, RepoIndexed
 from prism_contracts.records import Job, JobState, ScipIndex, record_key, repository_key
 from prism_contracts.rpc.imports import (
-    CancelJobRequest,
     CloneRequest,
     CommitFileRequest,
     EditRequest,
@@ -153,11 +152,9 @@ async def test_nothing_is_left_of_a_removed_repository(place: Town) -> None:
     removed = await place.removing.remove(REMOVE)
     assert removed.repo == NAME
     await place.removals.round(datetime.now(UTC))
-    jobs = {trace for trace in await traces(place, REPO) if trace.startswith(names.KV_JOBS)}
-    assert await traces(place, REPO) == jobs  # they tell their clients how they ended
+    assert await traces(place, REPO) == set()
     assert mirrors(place) == []
     await place.removals.round(datetime.now(UTC) + SETTLES)
-    assert await traces(place, REPO) == set()
     assert await place.ledger.names.leftovers() == []
 
 
@@ -235,8 +232,11 @@ async def test_running_jobs_end_as_cancelled(place: Town) -> None:
     found = (await place.jobs.job(JobRequest(tenant=TENANT, job=job.job))).job
     assert (found.state, found.error and found.error.code) == (JobState.CANCELLED, ErrorCode.JOB_CANCELLED)
     place.index.may_index.set()
-    await place.jobs.cancel(CancelJobRequest(tenant=TENANT, job=job.job))
+    await place.removals.round(datetime.now(UTC))
+    assert (await place.jobs.job(JobRequest(tenant=TENANT, job=job.job))).job.state is JobState.CANCELLED
     assert (await place.jobs.jobs(JobsRequest(tenant=TENANT))).jobs == ()
+    await place.removals.round(datetime.now(UTC) + SETTLES)
+    assert await place.ledger.jobs.get(job.job) is None
 
 
 async def test_requests_answer_as_if_the_repository_had_never_existed(place: Town) -> None:
@@ -380,13 +380,14 @@ async def test_crash_while_the_data_is_deleted(watched: Town, *, is_last: bool) 
         now = datetime.now(UTC)
         if is_last:
             await place.removals.round(now)
+            await put_into_each_bucket(place, repo)  # work that was running
         now += SETTLES if is_last else timedelta()
         write_name = await ended_at(lambda now=now: place.removals.round(now), write)
         await until_finished(place)
         assert await traces(place, repo) == set(), write_name
         assert await place.ledger.names.leftovers() == []
         if not write_name:
-            assert len(writes) > (1 if is_last else len(RECORDS) + len(OBJECTS))
+            assert len(writes) > len(RECORDS) + len(OBJECTS)
             return
         writes.append(write_name)
 
@@ -396,3 +397,16 @@ async def removed_by_now(place: Town, request: RemoveRepositoryRequest) -> None:
     with contextlib.suppress(PrismError):
         await place.removing.remove(request)
     assert request.repo not in {one.name for one in await place.ledger.repositories.all()}
+
+
+async def test_late_writes_are_deleted_again_soon(place: Town) -> None:
+    """The first deletion may come before the last write of work that was running."""
+    await place.removing.remove(REMOVE)
+    now = datetime.now(UTC)
+    await place.removals.round(now)
+    await put_into_each_bucket(place, REPO)
+    await place.removals.round(now + timedelta(seconds=30))
+    assert await traces(place, REPO)
+    await place.removals.round(now + timedelta(minutes=2))
+    assert await traces(place, REPO) == set()
+    assert await place.ledger.names.leftovers()

@@ -39,7 +39,7 @@ from prism_store.schema import (
 CHUNKS_PER_UPSERT = 256
 # The local store answers nothing else while it deletes.
 POINTS_PER_DELETE = 500
-DELETES_PER_DROP = 20
+DELETES_PER_DROP = 8
 HTTP_CONFLICT = 409
 VECTOR_DECIMALS = 4  # more exact than the stored vectors; makes the JSON a third shorter
 # Chunk vectors are sent as integers up to this value: 40 % shorter as JSON, and more exact than the stored

@@ -156,5 +156,5 @@ REMOVE_REPOSITORY = Rpc(
     deadline_s=30,
     timeout=Timeout.IMPORT,
 )
-DROP_POINTS = Rpc("indexer.drop_points", DropPointsRequest, DropPointsReply, deadline_s=30)
+DROP_POINTS = Rpc("indexer.drop_points", DropPointsRequest, DropPointsReply, deadline_s=12)
 DROP_TENANT = Rpc("indexer.drop_tenant", DropTenantRequest, DropTenantReply, deadline_s=30)

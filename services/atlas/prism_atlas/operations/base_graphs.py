@@ -100,6 +100,9 @@ class BaseGraphs:
             )
             async with self._indexes.materialized(repository.tenant, repository.repo) as indexes:
                 built = await process.build(request.model_copy(update={"indexes": indexes}))
+            if await self._repositories.look_up(repository.key) is None:
+                log.info("%s was removed while its graph was built", repository.name)
+                return
             await self._graphs.put(_record(repository, state, tuple(indexes), built), path)
         log.info(
             "built the graph of %s, version %d: %d edges, %d files, of which %d were resolved, in %.1f s",

@@ -2,7 +2,7 @@
 
 The record of its name is written first, and drives the rest: every process repeats the remaining steps, which
 are idempotent, until they are done. Work on the repository that was running at its removal may write once
-more. So everything is deleted a second time when such work has ended, and only then is the removal finished.
+more. So everything is deleted again, several times, and only after `SETTLES` is the removal finished.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from prism_catalog.repository_names import Leftover
 from prism_contracts.errors import ErrorCode, PrismError, reason_of
-from prism_contracts.records import Job, Repository, repository_key
+from prism_contracts.records import JobState, Repository, repository_key
 from prism_contracts.rpc.repositories import (
     DROP_POINTS,
     DropPointsRequest,
@@ -23,14 +23,17 @@ from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.leftovers import Leftovers
 from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.adapters.plans import PlanStore
+from prism_ingest.core import is_final
 from prism_ingest.operations.cancelling import Cancelling
 from prism_ingest.operations.job_tracker import ENDED_WELL
 from prism_runtime.bus import Bus
 
 # Longer than anything that is running at the removal: a clone, the build of a graph, a write to the store.
 SETTLES = timedelta(hours=1)
+PAUSE = timedelta(minutes=1)
 ROUND_S = 60.0
-DROP_TIMEOUT_S = 60.0
+RETRY_S = 5.0
+DROP_TIMEOUT_S = 15.0
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +65,8 @@ class Removals:
         self._mirrors = mirrors
         self._cancelling = cancelling
         self._removed = asyncio.Event()
-        self._deleted_once: set[str] = set()  # ids
+        self._deleted: dict[str, datetime] = {}  # by id: when everything was deleted last
+        self._has_failed = False
 
     async def find(self, request: RemoveRepositoryRequest) -> Repository:
         """Returns the repository to remove. Raises REPO_NOT_FOUND.
@@ -88,9 +92,9 @@ class Removals:
         log.info("removing %s of %s", repository.name, repository.tenant)
         await self._ledger.names.remove(repository, datetime.now(UTC))
         await self._ledger.drop_repository(repository.tenant, repository.repo)
-        cancelled = await self._cancel_jobs(await self._jobs(repository.tenant, repository.repo))
+        running = await self._end_jobs(repository.tenant, repository.repo, is_last=False)
         self._removed.set()
-        return Removed(repository, cancelled)
+        return Removed(repository, running)
 
     async def run(self) -> None:
         """Delete what is left of removed repositories, now, after each removal and regularly, until cancelled."""
@@ -101,36 +105,38 @@ class Removals:
             except Exception as error:  # noqa: BLE001 - the next round runs in any case
                 log.warning("cannot delete what is left of removed repositories: %s", reason_of(error))
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._removed.wait(), ROUND_S)
+                await asyncio.wait_for(self._removed.wait(), RETRY_S if self._has_failed else ROUND_S)
 
     async def round(self, now: datetime) -> None:
         """Delete what is left of removed repositories at `now`."""
+        self._has_failed = False
         for leftover in await self._ledger.names.leftovers():
-            is_last = now - leftover.removed_at >= SETTLES
-            if not is_last and leftover.repo in self._deleted_once:
+            if not self._is_due(leftover, now):
                 continue
             try:
-                await self._delete(leftover, is_last=is_last)
+                await self._delete(leftover, now)
             except Exception as error:  # noqa: BLE001 - the next round repeats it
+                self._has_failed = True
                 log.warning("cannot delete what is left of %s: %s", leftover.name, reason_of(error))
         await self._mirrors.drop_unknown(self._places)
 
-    async def _delete(self, leftover: Leftover, *, is_last: bool) -> None:
+    def _is_due(self, leftover: Leftover, now: datetime) -> bool:
+        """Whether to delete everything: at once, then after a minute, three, seven and so on."""
+        deleted = self._deleted.get(leftover.repo)
+        age = now - leftover.removed_at
+        return deleted is None or age >= min(SETTLES, 2 * (deleted - leftover.removed_at) + PAUSE)
+
+    async def _delete(self, leftover: Leftover, now: datetime) -> None:
         tenant, repo = leftover.tenant, leftover.repo
+        is_last = now - leftover.removed_at >= SETTLES
         await self._ledger.drop_repository(tenant, repo)
-        jobs = await self._jobs(tenant, repo)
-        await self._cancel_jobs(jobs)
-        for job in jobs:
-            await self._plans.drop(job.job)
+        await self._end_jobs(tenant, repo, is_last=is_last)
         await self._leftovers.delete(tenant, repo)
         await self._drop_points(tenant, repo)
-        self._deleted_once.add(repo)
+        self._deleted[repo] = now
         if is_last:
-            # Until now, the jobs told their clients how they ended, and kept late messages from having an effect.
-            for job in jobs:
-                await self._ledger.jobs.delete(job.job)
             await self._ledger.names.finish(leftover)
-            self._deleted_once.discard(repo)
+            self._deleted.pop(repo)
             log.info("nothing is left of %s of %s", leftover.name, tenant)
 
     async def _drop_points(self, tenant: str, repo: str) -> None:
@@ -138,19 +144,21 @@ class Removals:
         while not (await self._bus.ask(DROP_POINTS, request, timeout_s=DROP_TIMEOUT_S)).is_done:
             pass
 
-    async def _jobs(self, tenant: str, repo: str) -> list[Job]:
-        return [job for job in await self._ledger.jobs.all() if (job.tenant, job.repo) == (tenant, repo)]
+    async def _end_jobs(self, tenant: str, repo: str, *, is_last: bool) -> int:
+        """Delete the records of jobs, have their queued files skipped, and cancel running ones.
 
-    async def _cancel_jobs(self, jobs: list[Job]) -> int:
-        """End running jobs, and have the queued files of all that did not complete skipped.
-
-        Returns the number of those that were running.
+        A cancelled job remains until the last round, because its client asks how it ended. Returns the number
+        of jobs that were running.
         """
-        unfinished = [job for job in jobs if job.state not in ENDED_WELL]
-        ended = [
-            await self._cancelling.cancel_for_good(job, "Its repository was removed.") for job in unfinished
-        ]
-        return sum(ended)
+        jobs = [job for job in await self._ledger.jobs.all() if (job.tenant, job.repo) == (tenant, repo)]
+        running = 0
+        for job in jobs:
+            if job.state not in ENDED_WELL:
+                running += await self._cancelling.cancel_for_good(job, "Its repository was removed.")
+            await self._plans.drop(job.job)
+            if is_last or (is_final(job) and job.state is not JobState.CANCELLED):
+                await self._ledger.jobs.delete(job.job)
+        return running
 
     async def _places(self) -> set[tuple[str, str]]:
         """Returns tenant and id of every repository."""
