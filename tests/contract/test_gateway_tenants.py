@@ -94,6 +94,17 @@ async def test_a_tenant_is_created_once(stack) -> None:
     assert await search(stack, secret) == 200
 
 
+async def test_a_repeated_request_gets_the_same_secret(make_stack) -> None:
+    one, two = await make_stack(), await make_stack()
+    answers = []
+    for stack in (one, two):
+        async with stack.rest(**{"Idempotency-Key": "again"}) as http:
+            answers.append(await http.post(TENANTS, json={"id": "acme"}))
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert answers[0].json() == answers[1].json()
+    assert await search(one, answers[1].json()["secret"]) == 200
+
+
 async def test_omitted_fields_and_limits_stay(stack) -> None:
     await create(stack, name="Acme", plan="free", limits={"overlays": 9, "repositories": None})
     await update(stack, limits={"searches_per_minute": 5})

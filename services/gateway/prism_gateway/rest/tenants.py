@@ -12,6 +12,7 @@ from prism_contracts.types import TenantId, TenantIdOrNone
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import OF_PLAN, LimitChanges, TenantBody, TenantChanges
 from prism_gateway.rest.dependencies import Caller, Registry, Settings, ThisChange, Tokens
+from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 from prism_gateway.scopes import TokenScope
 
@@ -20,10 +21,10 @@ TENANTS_DEFAULT = 200
 FIRST_LABEL = "first"
 FIRST_SCOPES = (TokenScope.ADMIN, TokenScope.READ, TokenScope.WRITE)
 
-router = APIRouter(prefix="/tenants", tags=["tenants"])
+router = APIRouter(prefix="/tenants", tags=["tenants"], route_class=IdempotentRoute)
 
 
-@router.post("", response_model=replies.CreatedTenant, status_code=201)
+@router.post("", response_model=replies.CreatedTenant, status_code=201, dependencies=[IDEMPOTENT])
 async def create_tenant(
     body: TenantBody, *, caller: Caller, tenants: Registry, tokens: Tokens, change: ThisChange
 ) -> Response:
