@@ -588,8 +588,15 @@ async def test_a_slow_call_delays_no_other(stack) -> None:
         assert not (await slow).is_error
 
 
+IMPORTS = [
+    ("index_repository", {"url": "https://example.com/acme/app.git"}),
+    ("reindex_repository", {"repo": "acme/app", "force": True}),
+]
+
+
 @pytest.mark.parametrize("mode", MODES)
-async def test_an_import_is_followed_with_progress(stack, mode) -> None:
+@pytest.mark.parametrize(("tool", "arguments"), IMPORTS)
+async def test_an_import_is_followed_with_progress(stack, tool, arguments, mode) -> None:
     stack.fake.end_job_after(1)
     heard = []
 
@@ -597,9 +604,7 @@ async def test_an_import_is_followed_with_progress(stack, mode) -> None:
         heard.append((progress, total, message))
 
     async with stack.mcp(mode) as client:
-        answer = await client.call_tool(
-            "index_repository", {"url": "https://example.com/acme/app.git"}, progress_callback=hear
-        )
+        answer = await client.call_tool(tool, arguments, progress_callback=hear)
     assert answer.structured_content["job"]["state"] == "complete"
     assert [message for _, _, message in heard] == [
         "indexing acme/app: 2 of 3 files, 67 %",

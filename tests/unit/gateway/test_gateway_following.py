@@ -17,7 +17,7 @@ from prism_contracts.records import Job, JobState
 from prism_contracts.rpc.imports import JOB, JobReply
 from prism_gateway.callers import Caller
 from prism_gateway.mcp import following
-from prism_gateway.mcp.following import JobProgress, follow
+from prism_gateway.mcp.following import WAIT_S_WITH_PROGRESS, FollowingArguments, JobProgress, follow
 from prism_gateway.mcp.tool import Call
 
 AT = datetime(2026, 11, 25, tzinfo=UTC)
@@ -141,7 +141,7 @@ def a_call(ingest: FakeIngest, sent: list[tuple[float, float | None, str | None]
 
 async def test_a_job_is_followed_to_its_end_with_notifications(clock: Clock) -> None:
     ingest, sent = FakeIngest([a_job(50), a_job(100), DONE]), []
-    assert await follow(a_call(ingest, sent), CLONING, 60) == DONE
+    assert await follow(a_call(ingest, sent), CLONING, FollowingArguments(wait_s=60)) == DONE
     assert [round(percent) for percent, _, _ in sent] == [0, 25, 50, 100]
     assert {total for _, total, _ in sent} == {100}
     assert ingest.looks == [1, 1, 1]
@@ -149,23 +149,31 @@ async def test_a_job_is_followed_to_its_end_with_notifications(clock: Clock) -> 
 
 
 async def test_a_call_without_progress_waits_in_silence(clock: Clock) -> None:
-    assert await follow(a_call(FakeIngest([a_job(50), DONE])), CLONING, 60) == DONE
+    assert await follow(a_call(FakeIngest([a_job(50), DONE])), CLONING, FollowingArguments(wait_s=60)) == DONE
 
 
 async def test_the_wait_ends_in_time(clock: Clock) -> None:
     ingest = FakeIngest([a_job(1)] * 1000)
-    assert await follow(a_call(ingest, []), a_job(0), 45) == a_job(1)
+    assert await follow(a_call(ingest, []), a_job(0), FollowingArguments(wait_s=45)) == a_job(1)
     assert clock.now_s == pytest.approx(45)
     assert len(ingest.looks) < 100
 
 
 async def test_without_a_wait_nothing_is_asked(clock: Clock) -> None:
-    assert await follow(a_call(FakeIngest([])), a_job(3), 0) == a_job(3)
-    assert await follow(a_call(FakeIngest([])), DONE, 60) == DONE
+    assert await follow(a_call(FakeIngest([])), a_job(3), FollowingArguments(wait_s=0)) == a_job(3)
+    assert await follow(a_call(FakeIngest([])), DONE, FollowingArguments(wait_s=60)) == DONE
 
 
 @pytest.mark.parametrize(
     "ingest", [FakeIngest([], is_full=True), FakeIngest([PrismError(ErrorCode.UNAVAILABLE, "no answer")])]
 )
 async def test_a_job_that_cannot_be_followed_is_returned_as_it_was(ingest: FakeIngest, clock: Clock) -> None:
-    assert await follow(a_call(ingest, []), a_job(3), 60) == a_job(3)
+    assert await follow(a_call(ingest, []), a_job(3), FollowingArguments(wait_s=60)) == a_job(3)
+
+
+async def test_the_default_wait_depends_on_whether_the_client_shows_progress(clock: Clock) -> None:
+    running = a_job(1)
+    assert await follow(a_call(FakeIngest([])), running, FollowingArguments()) == running
+    await follow(a_call(FakeIngest([running] * 1000), []), running, FollowingArguments())
+    assert clock.now_s == pytest.approx(WAIT_S_WITH_PROGRESS)
+    assert await follow(a_call(FakeIngest([]), []), running, FollowingArguments(wait_s=0)) == running

@@ -5,12 +5,16 @@ The job belongs to ingest: it continues when the call ends, and a call that cann
 
 import asyncio
 import time
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import ConfigDict, Field
 
 from prism_contracts.errors import PrismError
 from prism_contracts.records import FINAL_STATES, Job, JobState
 from prism_contracts.rpc.imports import JOB, JobRequest
 from prism_gateway.mcp.answers.indexing import settled_files
+from prism_gateway.mcp.arguments import Arguments
+from prism_gateway.mcp.schema import Schema
 from prism_gateway.mcp.tool import Call
 
 # A look at a job costs ingest a read. A short job ends between two of the first looks.
@@ -23,6 +27,25 @@ PERCENT_MAX = 100.0
 STEP_SHARE = 1e-4
 RUNNING_PERCENT_MAX = 99.9
 MINUTE_S, HOUR_S = 60, 3600
+# Clients of the official SDKs wait 60 s for an answer, `prism mcp` 300 s.
+WAIT_S_WITH_PROGRESS = 45
+WAIT_S_MAX = 240
+
+
+def _wait_last(schema: Schema) -> None:
+    """List the inherited argument after the tool's own."""
+    fields = schema["properties"]
+    fields["wait_s"] = fields.pop("wait_s")
+
+
+class FollowingArguments(Arguments):
+    """Arguments of a tool that begins a job, and may follow it."""
+
+    model_config = ConfigDict(json_schema_extra=_wait_last)
+
+    wait_s: Annotated[
+        int, Field(ge=0, le=WAIT_S_MAX, description="seconds to follow the job; 45 with a progress token")
+    ] = 0
 
 
 class Notification(NamedTuple):
@@ -71,8 +94,10 @@ class JobProgress:
         return (job.expected - settled) * (now_s - first_s) / (settled - first)
 
 
-async def follow(call: Call, job: Job, wait_s: float) -> Job:
-    """Returns the job at its end, or as it is after `wait_s` seconds."""
+async def follow(call: Call, job: Job, arguments: FollowingArguments) -> Job:
+    """Returns the job at its end, or as it is after the time that was asked for."""
+    is_chosen = "wait_s" in arguments.model_fields_set
+    wait_s = WAIT_S_WITH_PROGRESS if call.report and not is_chosen else arguments.wait_s
     if not wait_s or job.state in FINAL_STATES:
         return job
     try:

@@ -39,7 +39,7 @@ from prism_contracts.rpc.repositories import (
 )
 from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.arguments import Arguments, BudgetedArguments, ScopedArguments
-from prism_gateway.mcp.following import follow
+from prism_gateway.mcp.following import FollowingArguments, follow
 from prism_gateway.mcp.schema import INTEGER, OBJECT, RECEIPT, STRING, STRINGS, TRUNCATED, array, record
 from prism_gateway.mcp.schema import JOB as JOB_RESULT
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
@@ -48,9 +48,6 @@ from prism_gateway.scopes import READ, check_scope
 PROBLEMS_DEFAULT = 50
 JOBS_SHOWN = 10
 REPOSITORIES_JOBS = 1
-# Clients of the official SDKs wait 60 s for an answer, `prism mcp` 300 s.
-WAIT_S_WITH_PROGRESS = 45
-WAIT_S_MAX = 240
 
 
 class Ping(Arguments):
@@ -65,13 +62,10 @@ class ListRepos(Arguments):
     pass
 
 
-class IndexRepository(Arguments):
+class IndexRepository(FollowingArguments):
     url: Annotated[types.GitUrl, Field(min_length=1, description="git URL")]
     name: Annotated[types.RepoNameOrNone, Field(description="owner/name; default: from the URL")] = ""
     ref: Annotated[types.RefName, Field(description="branch, tag or commit")] = ""
-    wait_s: Annotated[
-        int, Field(ge=0, le=WAIT_S_MAX, description="seconds to follow the job; 45 with a progress token")
-    ] = 0
 
 
 class RemoveRepository(Arguments):
@@ -141,9 +135,7 @@ async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
             tenant=call.caller.tenant, url=arguments.url, repo_name=arguments.name, ref=arguments.ref
         ),
     )
-    is_chosen = "wait_s" in arguments.model_fields_set
-    wait_s = WAIT_S_WITH_PROGRESS if call.report and not is_chosen else arguments.wait_s
-    return indexing.job(await follow(call, reply.job, wait_s))
+    return indexing.job(await follow(call, reply.job, arguments))
 
 
 async def remove_repository(call: Call, arguments: RemoveRepository) -> Answer:

@@ -19,6 +19,7 @@ from prism_contracts.rpc.repositories import (
 )
 from prism_gateway.mcp.answers import indexing, repositories
 from prism_gateway.mcp.arguments import Arguments
+from prism_gateway.mcp.following import FollowingArguments, follow
 from prism_gateway.mcp.schema import BOOLEAN, JOB, NUMBER, OBJECT, STRING, STRINGS, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
 
@@ -46,7 +47,7 @@ class UpdateRepository(RepositorySettings):
     repo: types.RepoKey
 
 
-class ReindexRepository(Arguments):
+class ReindexRepository(FollowingArguments):
     repo: types.RepoKey
     full: Annotated[bool, Field(description="compare every file")] = False
     force: Annotated[bool, Field(description="index every file again")] = False
@@ -75,8 +76,9 @@ async def repository_status(call: Call, arguments: OneRepository) -> Answer:
 
 
 async def reindex_repository(call: Call, arguments: ReindexRepository) -> Answer:
-    request = ReindexRequest(tenant=call.caller.tenant, **arguments.model_dump())
-    return indexing.job((await call.backend.ask(REINDEX, request)).job)
+    request = ReindexRequest(tenant=call.caller.tenant, **arguments.model_dump(exclude={"wait_s"}))
+    reply = await call.backend.ask(REINDEX, request)
+    return indexing.job(await follow(call, reply.job, arguments))
 
 
 async def clear_cache(call: Call, arguments: OneRepository) -> Answer:
