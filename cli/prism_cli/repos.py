@@ -36,6 +36,7 @@ async def add(target: ServerTarget, body: dict[str, Any]) -> dict[str, Any]:
 
 def settings(
     *,
+    name: str | None = None,
     ref: str | None = None,
     is_active: bool | None = None,
     prefix: str | None = None,
@@ -44,6 +45,7 @@ def settings(
 ) -> dict[str, Any]:
     """Returns the settings that options ask for. A list with an empty string is empty."""
     asked = {
+        "name": name,
         "ref": ref,
         "is_active": is_active,
         "repo_root_prefix": prefix,

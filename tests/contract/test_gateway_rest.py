@@ -206,6 +206,20 @@ async def test_settings_of_a_repository_are_changed(stack) -> None:
     assert (empty.status_code, null.status_code) == (400, 400)
 
 
+async def test_a_rename_needs_the_scope_admin(stack) -> None:
+    await stack.change_token("prism_writer", scopes=("read", "write"))
+    async with stack.rest() as http:
+        renamed = await http.patch("/api/v1/repos/acme/app", json={"name": "acme/shop"})
+        asked = stack.fake.last()
+        bad = await http.patch("/api/v1/repos/acme/app", json={"name": "../shop"})
+    async with stack.rest(Authorization="Bearer prism_writer") as http:
+        refused = await http.patch("/api/v1/repos/acme/app", json={"name": "acme/shop"})
+    assert renamed.status_code == 200
+    assert asked == UpdateRepositoryRequest(tenant="default", repo="acme/app", name="acme/shop")
+    assert (bad.status_code, error_of(bad)["details"]["fields"]) == (400, ["name"])
+    assert (refused.status_code, error_of(refused)["code"]) == (403, "forbidden")
+
+
 async def test_the_cache_of_a_repository_is_cleared(stack) -> None:
     async with stack.rest() as http:
         cleared = await http.post("/api/v1/repos/acme/app/cache/clear")

@@ -84,6 +84,10 @@ def add_repo(
 def update_repo(
     name: NameArgument,
     *,
+    new_name: Annotated[
+        str | None,
+        typer.Option("--name", help="Rename it. Tokens and groups that list its old name lose it."),
+    ] = None,
     ref: Annotated[
         str | None, typer.Option(help="Branch or tag to follow; an empty string is the default branch.")
     ] = None,
@@ -105,7 +109,9 @@ def update_repo(
         from prism_cli import terminal
         from prism_cli.target import find_target
 
-        changes = command.settings(ref=ref, is_active=active, prefix=prefix, include=include, exclude=exclude)
+        changes = command.settings(
+            name=new_name, ref=ref, is_active=active, prefix=prefix, include=include, exclude=exclude
+        )
         updated = asyncio.run(command.update(find_target(), name, changes))
         if as_json:
             terminal.print_json(updated)

@@ -70,6 +70,15 @@ class RepositoryNames:
         key = repository_name_key(repository.tenant, repository.name)
         await self._records().modify(key, lambda found: _removed(found, repository, now))
 
+    async def give(self, tenant: str, name: str, repo: str, *, instead_of: str) -> str:
+        """Make a name mean a repository if it means the one given by `instead_of`. Returns what it means now."""
+
+        def given(found: RepositoryName | None) -> RepositoryName:
+            known = found or RepositoryName(tenant=tenant, name=name, repo=repo_id(name))
+            return known.model_copy(update={"repo": repo}) if known.repo == instead_of else known
+
+        return (await self._records().modify(repository_name_key(tenant, name), given)).repo
+
     async def finish(self, leftover: Leftover) -> None:
         """Record that nothing is left of a removed repository."""
         await self._records().change(

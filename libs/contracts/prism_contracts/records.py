@@ -107,6 +107,7 @@ class Repository(Indexed):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     cache_epoch: int = 0  # how often its cached answers were dropped
+    renaming_to: str = ""  # the name that it is about to have
     created_at: datetime
 
     @property

@@ -78,6 +78,7 @@ from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
 from prism_ingest.operations.registrations import Registrations
 from prism_ingest.operations.removals import Removals
+from prism_ingest.operations.renames import Renames
 from prism_ingest.operations.repository_status import RepositoryStatus
 from prism_ingest.operations.scip_imports import ScipImports
 from prism_ingest.operations.sweep import Sweeper
@@ -194,7 +195,10 @@ async def build(
         cancelled=cancelled_jobs,
         settings=settings,
     )
-    recovery = Recovery(ledger, fetch_jobs, tracker, cancelling, settings)
+    renames = Renames(ledger)
+    recovery = Recovery(
+        ledger, fetch_jobs, tracker, cancelling=cancelling, renames=renames, settings=settings
+    )
     poller = Poller(
         bus,
         ledger,
@@ -265,7 +269,7 @@ async def build(
         commits=CommitHandlers(CommitReader(ledger, mirrors, settings)),
         scip=ScipHandlers(scip_imports),
         repositories=RepositoryHandlers(
-            Registrations(ledger, fetch_jobs), RepositoryStatus(ledger, registry), fetch_jobs
+            Registrations(ledger, fetch_jobs, renames), RepositoryStatus(ledger, registry), fetch_jobs
         ),
         removing=RemovalHandlers(removals),
     )

@@ -8,6 +8,7 @@ from fastapi.routing import iter_route_contexts
 from prism_contracts.accounting import UNANSWERED, AuditAction
 from prism_contracts.rpc.imports import CloneRequest, EditRequest, FileEdit
 from prism_contracts.rpc.layers import OpenOverlayRequest
+from prism_contracts.rpc.repositories import UpdateRepositoryRequest
 from prism_gateway.accounting.audit import entry_of
 from prism_gateway.accounting.changes import ACTIONS, DETAIL_CHARS_MAX, UNRECORDED
 from prism_gateway.accounting.facts import CallFacts
@@ -123,3 +124,11 @@ def test_an_actor_is_an_id_or_a_label() -> None:
     other = entry_of(replace(CALLER, label=""), call(clone()), "")
     assert other is not None
     assert not replace(wanted, actor="ci").takes(other)
+
+
+def test_a_rename_names_both() -> None:
+    renamed = UpdateRepositoryRequest(tenant="acme", repo="acme/app", name="acme/shop", is_active=False)
+    entry = entry_of(CALLER, call(renamed, call="update_repository"), "127.0.0.1")
+    assert entry is not None
+    assert (entry.action, entry.subject) == (AuditAction.REPOSITORY_CHANGED, "acme/app")
+    assert entry.details == {"name": "acme/shop", "is_active": "false"}

@@ -15,6 +15,7 @@ from prism_contracts.types import (
     Globs,
     RefName,
     RepoKey,
+    RepoName,
     RepoNameOrNone,
     TenantId,
 )
@@ -48,9 +49,13 @@ class RegisterRequest(CallerRequest):
 
 
 class UpdateRepositoryRequest(CallerRequest):
-    """Changes settings of a repository. Those that are None stay. The next import applies the others."""
+    """Changes settings of a repository. Those that are None stay. The next import applies the others.
+
+    `name` renames it at once. Tokens and groups that list its old name no longer mean it.
+    """
 
     repo: RepoKey
+    name: RepoName | None = None
     ref: RefName | None = None  # empty: the default branch
     is_active: bool | None = None
     repo_root_prefix: FilePath | None = None  # empty: the whole repository

@@ -59,6 +59,7 @@ UNRECORDED: Final[Mapping[str, str]] = {
 
 # Fields of requests that describe a change, in this order.
 DESCRIBING: Final = (
+    "name",
     "repo_root_prefix",
     "ref",
     "layer_ref",

@@ -43,6 +43,7 @@ from prism_contracts.types import (
     RefName,
     RefOrNone,
     RepoKeyOrNone,
+    RepoName,
     RepoNameOrNone,
     RepoOrGroup,
     ShortText,
@@ -119,6 +120,7 @@ class RepositoryPatch(BaseModel):
     """Settings of a repository to change. Omitted ones stay; the next import applies the others."""
 
     model_config = STRICT
+    name: RepoName | None = Field(None, description="another name, at once; needs the scope `admin`")
     ref: RefName | None = Field(None, description="the ref to follow; empty for the default branch")
     is_active: bool | None = Field(None, description="false: neither polled nor updated by webhooks")
     repo_root_prefix: FilePath | None = Field(

@@ -46,6 +46,7 @@ from prism_gateway.rest.dependencies import (
 )
 from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
+from prism_gateway.scopes import ADMIN, check_scope
 
 PROBLEMS_DEFAULT = 200
 
@@ -92,7 +93,12 @@ async def register_repository(body: RepositoryBody, caller: Caller, backend: Ser
 async def update_repository(
     name: RepoKey, body: RepositoryPatch, caller: Caller, backend: Services
 ) -> Response:
-    """Change settings of a repository. The next import applies them."""
+    """Change settings of a repository, which the next import applies, or rename it.
+
+    Tokens and groups that list the old name no longer mean it.
+    """
+    if body.name is not None:
+        check_scope(caller, ADMIN)
     found = await backend.ask(UPDATE_REPOSITORY, body.request(caller.tenant, name))
     return reply(replies.Changed(repository=found.repository))
 

@@ -154,6 +154,17 @@ class Ledger:
         )
         return changed or await self.repository(repository.tenant, repository.repo)
 
+    async def rename(self, repository: Repository, changes: Mapping[str, object]) -> Repository:
+        """Change the name fields of a record unless another rename has. Cached answers have the old name."""
+
+        def changed(found: Repository) -> Repository:
+            if (found.name, found.renaming_to) != (repository.name, repository.renaming_to):
+                return found
+            return found.model_copy(update={**changes, "cache_epoch": found.cache_epoch + 1})
+
+        written = await self.repositories.change(repository.key, changed)
+        return written or await self.repository(repository.tenant, repository.repo)
+
     async def clear_cache(self, repository: Repository) -> Repository:
         """Make cached answers of a repository unreachable. Raises REPO_NOT_FOUND if it was removed meanwhile."""
         changed = await self.repositories.change(

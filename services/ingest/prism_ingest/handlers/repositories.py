@@ -32,7 +32,10 @@ class RepositoryHandlers:
         return RepositoryReply(repository=repository, created=created, job=job)
 
     async def update(self, request: UpdateRepositoryRequest) -> RepositoryReply:
-        """Change settings of a repository. Raises REPO_NOT_FOUND, and INVALID_ARGUMENT for uploads."""
+        """Change settings of a repository, and its name.
+
+        Raises REPO_NOT_FOUND, REPO_EXISTS, FORBIDDEN, INVALID_PATH, INVALID_ARGUMENT.
+        """
         return RepositoryReply(repository=await self._registrations.update(request))
 
     async def clear_cache(self, request: ClearCacheRequest) -> RepositoryReply:

@@ -59,9 +59,12 @@ class JobStatus:
         return await self._ledger.job_seen_by(request, request.job)
 
     async def _newest(self, request: JobRequest) -> Job | None:
-        jobs = await self._jobs(request, await self._ledger.repositories.all())
-        wanted = request.repo.lower()
-        return next((job for job in reversed(jobs) if wanted in {job.repo_name.lower(), job.repo}), None)
+        repositories = await self._ledger.repositories.all()
+        jobs, wanted = await self._jobs(request, repositories), request.repo.lower()
+        named = {
+            one.repo for one in repositories if one.tenant == request.tenant and one.name.lower() == wanted
+        }
+        return next((job for job in reversed(jobs) if job.repo in {wanted, *named}), None)
 
     async def _jobs(self, request: CallerRequest, repositories: Iterable[Repository]) -> list[Job]:
         """Returns the jobs that the caller may see, the oldest first, without those of removed repositories."""

@@ -18,6 +18,7 @@ from prism_ingest.core.layers import REBASE, REBASE_KEPT_MS
 from prism_ingest.operations.cancelling import Cancelling
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.job_tracker import JobTracker
+from prism_ingest.operations.renames import Renames
 from prism_ingest.settings import IngestSettings
 
 log = logging.getLogger(__name__)
@@ -31,11 +32,14 @@ class Recovery:
         ledger: Ledger,
         fetch_jobs: FetchJobs,
         tracker: JobTracker,
+        *,
         cancelling: Cancelling,
+        renames: Renames,
         settings: IngestSettings,
     ) -> None:
         self._ledger = ledger
         self._cancelling = cancelling
+        self._renames = renames
         self._fetch_jobs = fetch_jobs
         self._tracker = tracker
         self._idle = timedelta(seconds=settings.job_idle_s)
@@ -43,6 +47,7 @@ class Recovery:
     async def start(self) -> None:
         """Publish the commands of jobs that have not fetched, and finish jobs that have ended."""
         await self._cancelling.finish()
+        await self._renames.round()
         repositories, layers, jobs = await self._all()
         for job in _active(jobs, repositories.values(), layers):
             repository = repositories.get(repository_key(job.tenant, job.repo))
@@ -54,6 +59,7 @@ class Recovery:
     async def round(self, now: datetime) -> None:
         """Finish jobs that have ended, and abandon those that nothing else will end."""
         await self._cancelling.finish()
+        await self._renames.round()
         repositories, layers, jobs = await self._all()
         active = {job.job: job for job in _active(jobs, repositories.values(), layers)}
         waiting = {one.active_job for one in (*repositories.values(), *layers) if one.is_pushed}

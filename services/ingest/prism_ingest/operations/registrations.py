@@ -9,6 +9,7 @@ from prism_contracts.rpc.repositories import ClearCacheRequest, RegisterRequest,
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.core.selection import Selection, folder_of
 from prism_ingest.operations.fetch_jobs import FetchJobs
+from prism_ingest.operations.renames import Renames
 
 # The fields of a repository that a caller may set.
 SETTINGS = ("ref", "is_active", "repo_root_prefix", "include", "exclude")
@@ -17,8 +18,9 @@ SETTINGS = ("ref", "is_active", "repo_root_prefix", "include", "exclude")
 class Registrations:
     """Repositories that Prism fetches, and their settings."""
 
-    def __init__(self, ledger: Ledger, fetch_jobs: FetchJobs) -> None:
+    def __init__(self, ledger: Ledger, fetch_jobs: FetchJobs, renames: Renames) -> None:
         self._ledger = ledger
+        self._renames = renames
         self._fetch_jobs = fetch_jobs
 
     async def register(self, request: RegisterRequest) -> tuple[Repository, bool, Job | None]:
@@ -61,15 +63,21 @@ class Registrations:
         return await self._ledger.repository(request.tenant, name), known == fresh, job
 
     async def update(self, request: UpdateRepositoryRequest) -> Repository:
-        """Change settings of a repository. Raises REPO_NOT_FOUND, and INVALID_ARGUMENT for uploads."""
-        repository = await self._ledger.seen_by(request, request.repo)
-        if not repository.is_fetched:
+        """Change settings of a repository, and its name.
+
+        Raises REPO_NOT_FOUND, REPO_EXISTS, FORBIDDEN if the caller may not see the new name, INVALID_PATH, and
+        INVALID_ARGUMENT for a glob or for settings of uploads.
+        """
+        repository, given = await self._ledger.seen_by(request, request.repo), _given(request)
+        if given and not repository.is_fetched:
             raise PrismError(
                 ErrorCode.INVALID_ARGUMENT,
                 f"{repository.name} is uploaded by clients, which choose its branch and its files.",
                 "Upload it again: `prism index PATH`.",
             )
-        return await self._ledger.change(repository, _given(request))
+        if request.name is not None:
+            repository = await self._renames.rename(request, repository, request.name)
+        return await self._ledger.change(repository, given) if given else repository
 
     async def clear_cache(self, request: ClearCacheRequest) -> Repository:
         """Drop the cached answers of a repository. Raises REPO_NOT_FOUND."""

@@ -22,6 +22,7 @@ from prism_gateway.mcp.arguments import Arguments
 from prism_gateway.mcp.following import FollowingArguments, follow
 from prism_gateway.mcp.schema import BOOLEAN, JOB, NUMBER, OBJECT, STRING, STRINGS, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
+from prism_gateway.scopes import ADMIN, check_scope
 
 GlobsField = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=types.GLOB_CHARS_MAX)]],
@@ -45,6 +46,7 @@ class RegisterRepository(RepositorySettings):
 
 class UpdateRepository(RepositorySettings):
     repo: types.RepoKey
+    name: Annotated[types.RepoNameOrNone, Field(description="new name; needs the scope admin")] = ""
 
 
 class ReindexRepository(FollowingArguments):
@@ -66,6 +68,10 @@ async def register_repository(call: Call, arguments: RegisterRepository) -> Answ
 async def update_repository(call: Call, arguments: UpdateRepository) -> Answer:
     # What is left out stays.
     given = arguments.model_dump(exclude_unset=True)
+    if arguments.name:
+        check_scope(call.caller, ADMIN)
+    else:
+        given.pop("name", None)
     request = UpdateRepositoryRequest(tenant=call.caller.tenant, **given)
     return repositories.registered(await call.backend.ask(UPDATE_REPOSITORY, request))
 
