@@ -41,14 +41,13 @@ def tenant_or_all(caller: Caller, tenant: str) -> str:
 
 def time_range(since: datetime | None, until: datetime | None) -> tuple[datetime, datetime]:
     """Returns the range in UTC. Raises INVALID_ARGUMENT if it is none, or too long."""
-    end = _utc(until) if until else datetime.now(UTC)
-    begin = _utc(since) if since else end - DEFAULT_RANGE
+    try:
+        end = _utc(until) if until else datetime.now(UTC)
+        begin = _utc(since) if since else end - DEFAULT_RANGE
+    except OverflowError as error:  # in the first or the last year of the calendar
+        raise _no_range() from error
     if not timedelta(0) <= end - begin <= timedelta(days=RANGE_DAYS_MAX):
-        raise PrismError(
-            ErrorCode.INVALID_ARGUMENT,
-            "`since` should be before `until`, by at most 400 days.",
-            "Correct the range of time.",
-        )
+        raise _no_range()
     return begin, end
 
 
@@ -90,3 +89,11 @@ Paged = Annotated[ListPart, Depends(_part)]
 
 def _utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _no_range() -> PrismError:
+    return PrismError(
+        ErrorCode.INVALID_ARGUMENT,
+        "`since` should be before `until`, by at most 400 days.",
+        "Correct the range of time.",
+    )
