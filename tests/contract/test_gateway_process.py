@@ -11,8 +11,11 @@ from pathlib import Path
 
 import httpx2
 
+from prism_contracts import names
+from prism_contracts.accounting import UsageHour
 from prism_runtime.bus import Bus
 from prism_runtime.settings import ServiceSettings
+from prism_runtime.streams import read_stream
 from prism_runtime.upkeep import EXIT_BUCKET_LOST
 
 SECRET = "prism_process"
@@ -58,6 +61,7 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
             search.checks = {}
             await search.stop()
             await until_search_is(http, "Error: search is not running")
+            await http.get("/api/v1/developer-tokens")
     finally:
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DEADLINE_S):
@@ -65,6 +69,20 @@ async def test_the_process_announces_itself_answers_and_stops(nats_server, tmp_p
     assert process.returncode == 0
     assert out == b""
     assert SECRET.encode() not in log
+    assert "GET /developer-tokens" in await counted_calls(nats_server.url)
+
+
+async def counted_calls(nats_url: str) -> set[str]:
+    """Returns what the gateway counted, also within the seconds before it stopped."""
+    bus = Bus("search", ServiceSettings(nats_url=nats_url))
+    await bus.start()
+    subject = names.accounting_subject(names.USAGE, "acme", ">")
+    js = bus.broker.connection.jetstream()
+    hours = [
+        UsageHour.model_validate_json(message.data) async for message in read_stream(js, names.USAGE, subject)
+    ]
+    await bus.stop()
+    return {row.call for hour in hours for row in hour.rows}
 
 
 async def hangs() -> None:

@@ -67,11 +67,14 @@ class Service:
         port: int,
         start: Callable[[], Coroutine[object, object, None]],
         *,
+        store_rest: Callable[[], Awaitable[None]] | None = None,
         close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """The same, with an HTTP app."""
+        """The same, with an HTTP app. `store_rest` is called while NATS is still connected."""
 
         async def stop() -> None:
+            if store_rest:
+                await store_rest()
             await self.bus.stop()
             if close:
                 await close()

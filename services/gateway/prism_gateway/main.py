@@ -1,6 +1,9 @@
 """The gateway as a process: assembles its parts, opens them, and serves HTTP."""
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from fastapi import FastAPI
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -22,6 +25,9 @@ from prism_gateway.webhooks.receiver import Receiver, WebhookMetrics
 from prism_runtime.bus import Bus
 from prism_runtime.process import run
 from prism_runtime.service import Service
+
+# How long a stopping gateway waits for NATS.
+STORE_REST_MAX_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,14 @@ async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> 
         await parts.tokens.bootstrap(settings.bootstrap_token_sha256, settings.bootstrap_tenant)
 
 
+async def store_rest(app: GatewayApp) -> None:
+    """Store what waits in memory. The end of the application comes after that of the connection."""
+    parts = app.parts
+    with suppress(TimeoutError):
+        async with asyncio.timeout(STORE_REST_MAX_S):
+            await asyncio.gather(parts.audit.flush(), parts.usage.store(), parts.history.flush())
+
+
 async def serve() -> None:
     """Build everything, then run until a signal arrives."""
     settings = GatewaySettings()
@@ -100,7 +114,13 @@ async def serve() -> None:
         await service.bus.start()
         await open_records(service.bus, app, settings)
 
-    await service.run_app(app.http, settings.gateway_host, settings.gateway_port, start)
+    await service.run_app(
+        app.http,
+        settings.gateway_host,
+        settings.gateway_port,
+        start,
+        store_rest=partial(store_rest, app),
+    )
 
 
 if __name__ == "__main__":

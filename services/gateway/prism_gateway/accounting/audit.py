@@ -84,6 +84,10 @@ class AuditLog:
         """Store an entry in the background."""
         self._outbox.add(_message(entry))
 
+    async def flush(self) -> None:
+        """Store waiting entries now."""
+        await self._outbox.flush()
+
     @asynccontextmanager
     async def storing(self) -> AsyncIterator[None]:
         """Store waiting entries during a block, and at its end."""

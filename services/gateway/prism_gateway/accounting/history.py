@@ -111,6 +111,10 @@ class HistoryLog:
         if not await self._outbox.send(Outgoing(subject, new_id(), redacted.model_dump_json().encode())):
             raise _not_answered()
 
+    async def flush(self) -> None:
+        """Store waiting entries now."""
+        await self._outbox.flush()
+
     @asynccontextmanager
     async def storing(self) -> AsyncIterator[None]:
         """Store waiting entries during a block, and at its end."""

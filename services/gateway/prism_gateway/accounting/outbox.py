@@ -83,24 +83,24 @@ class Outbox:
         """Send waiting messages during a block, and at its end."""
         async with running(self._send_waiting()):
             yield
-        await self._send_all()
+        await self.flush()
         while self._waiting:
             self._on_outcome(SendOutcome.LOST, self._waiting.popleft())
 
-    async def _send_all(self) -> bool:
+    async def flush(self) -> bool:
         """Send the waiting messages, the oldest first. Returns whether all are stored."""
         while self._waiting:
             message = self._waiting[0]
             if not await self.send(message):
                 return False
-            if self._waiting and self._waiting[0] is message:  # or it was lost meanwhile
+            if self._waiting and self._waiting[0] is message:  # or it was lost, or another flush sent it
                 self._waiting.popleft()
         return True
 
     async def _send_waiting(self) -> None:
         while True:
             await self._is_waiting.wait()
-            if await self._send_all():
+            if await self.flush():
                 self._is_waiting.clear()
             else:
                 await asyncio.sleep(RETRIED_EVERY_S)
