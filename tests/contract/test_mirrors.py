@@ -143,6 +143,29 @@ async def test_a_mirror_outlives_an_outage_of_its_remote(nats_server, vault, ori
     assert (folder / "kept").exists()
 
 
+async def test_mirrors_of_removed_repositories_are_deleted_unless_in_use(
+    nats_server, origin: Origin, vault: Vault, tmp_path: Path
+) -> None:
+    """All URLs that a repository ever had count, and so does a clone that was interrupted."""
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    origin.commit()
+    moved = origin.remote("removed")._replace(url=f"{origin.url}/.git")
+    for remote in (origin.remote("kept"), origin.remote("removed"), moved):
+        await commit_of(mirrors, remote)
+    kept, *_ = [folder for folder in folders(tmp_path) if folder == mirrors._folder(origin.remote("kept"))]
+    (tmp_path / "mirrors" / f"{mirrors._folder(moved).name}.fresh").mkdir()
+
+    async def places() -> set[tuple[str, str]]:
+        return {("t", "kept")}
+
+    async with mirrors.held(origin.remote("removed")) as held:
+        await mirrors.drop_unknown(places)
+        assert folders(tmp_path) == sorted((kept, held))
+    await mirrors.drop_unknown(places)
+    assert folders(tmp_path) == [kept]
+    mirrors.close()
+
+
 async def test_least_recently_used_mirrors_are_evicted_unless_in_use(
     nats_server, vault, origin, tmp_path
 ) -> None:
