@@ -28,6 +28,18 @@ def test_generic_and_asserted_calls_of_typescript_are_calls(code, called):
     assert used("a.ts", f"async function f() {{ {code} }}\n", ReferenceKind.CALL) == called
 
 
+def test_calls_among_the_arguments_of_a_rust_macro_are_calls():
+    code = (
+        "#[cfg(any(unix, not(test)))]\nfn t() {\n    assert_eq!(depot::open(1), te.find(2).go(3));\n"
+        "    assert!(matches!(self.parse(x), Some(_)), crate::a::b());\n    vec![S { a: make() }, *take()];\n}\n"
+        "items! { #[derive(Debug)] struct A; }\nmacro_rules! m { ($x:expr) => { fn made() {} } }\n"
+    )
+    called = {"depot.open", "te.find", "te.find(2).go", "self.parse", "make", "crate::a.b", "take", "Some"}
+    found = used("a.rs", code, ReferenceKind.CALL)
+    assert {one.replace("depot::", "depot.") for one in found} >= called
+    assert not found & {"any", "not", "derive", "made"}
+
+
 # By file name: a text that passes `rate` on as a value and keeps `local` private, with the expected values
 # and types.
 USES = {

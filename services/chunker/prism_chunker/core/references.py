@@ -22,6 +22,9 @@ NAME_CHARS_MAX = 200
 _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
 KINDS |= dict.fromkeys(("item", "file", "default", "submodule"), ReferenceKind.IMPORT)
+_TOKENS = "token_tree"
+_SEPARATORS = frozenset({"::", "."})
+_OPERANDS = frozenset({"identifier", "self", "super", "crate", "primitive_type"})
 _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
 
@@ -41,6 +44,8 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
             start = node.start_byte
             if key == "call" and start in heads:
                 continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
+            if _is_token(node) and not _is_called(node):
+                continue
             known = found.get((start, key))
             if known is None or _said(known[1]) < _said(captures):
                 found[start, key] = node, captures
@@ -63,6 +68,8 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
     kind = KINDS[key]
     name = _of(key, captures, source)
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
+    if _is_token(node):
+        qualifier = _tokens_before(node, source)
     alias = _of("alias", captures, source) if "alias" in captures else ""
     if key == "default":
         name, alias = key, name
@@ -78,6 +85,41 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
         qualifier=qualifier,
         alias=alias,
     )
+
+
+def _is_token(node: Node) -> bool:
+    """Whether a node is a bare token of a Rust macro."""
+    return node.parent is not None and node.parent.type == _TOKENS
+
+
+def _is_called(token: Node) -> bool:
+    """Whether a token before parentheses is a call.
+
+    It is none in `fn open()` of a macro's body, and in attributes such as `#[cfg(any(unix))]`.
+    """
+    before, around = token.prev_sibling, token.parent
+    if before is not None and before.type == "fn":
+        return False
+    while around is not None and around.type == _TOKENS:
+        if around.prev_sibling is not None and around.prev_sibling.type == "#":
+            return False
+        around = around.parent
+    return around is not None and around.type == "macro_invocation"
+
+
+def _tokens_before(token: Node, source: bytes) -> str:
+    """Returns the qualifier of a call among bare tokens: `depot::open(1)` of `depot::open(1).weigh()`."""
+    start = end = token.start_byte
+    separator = token.prev_sibling
+    while separator is not None and separator.type in _SEPARATORS:
+        end = separator.start_byte if start == token.start_byte else end
+        operand = separator.prev_sibling
+        if operand is not None and operand.type == _TOKENS:  # the arguments of a call
+            operand = operand.prev_sibling
+        if operand is None or operand.type not in _OPERANDS:
+            return ""
+        start, separator = operand.start_byte, operand.prev_sibling
+    return source[start:end].decode("utf-8", "replace")
 
 
 def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:

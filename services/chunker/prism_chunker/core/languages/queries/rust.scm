@@ -32,6 +32,8 @@
 (call_expression function: (generic_function function: (field_expression value: (_) @qualifier field: (field_identifier) @call)))
 (macro_invocation macro: (identifier) @call)
 (macro_invocation macro: (scoped_identifier path: (_) @qualifier name: (identifier) @call))
+; To the grammar, the arguments of a macro are bare tokens: `assert_eq!(depot::open(1), 2)`.
+(token_tree (identifier) @call . (token_tree . "("))
 (struct_expression name: (type_identifier) @call)
 (impl_item trait: (type_identifier) @implements)
 (impl_item trait: (generic_type type: (type_identifier) @implements))
