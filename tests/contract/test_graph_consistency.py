@@ -166,11 +166,13 @@ def _same_text(callers: CallHierarchyReply, impact: ImpactReply, uses: SymbolRef
 
 def _sentences(text: str) -> Iterator[str]:
     *rest, last, _ = text.split("\n")
-    if not last.startswith(("Complete: ", "Complete to this depth: ", "Not complete: ")):
+    if not last.startswith(
+        ("Complete: ", "Complete to this depth: ", "Complete for direct ", "Not complete: ")
+    ):
         yield f"the last line is no sentence about completeness: {last}"
     listed = any(line.startswith("? ") or "by name only (?)" in line or "?test" in line for line in rest)
     unresolved = any(line.startswith(("code that contains", "other lines that may")) for line in rest)
-    if last.startswith("Complete: ") and (listed or unresolved):
+    if last.startswith(("Complete: ", "Complete for direct ")) and (listed or unresolved):
         yield f"complete, although lines are unresolved: {text}"
     if "no direct caller" in last.lower() and any(
         line.startswith("  ") and "[" not in line for line in rest[1:2]

@@ -642,7 +642,10 @@ def test_impact_shows_call_sites_and_tests_by_file() -> None:
         "    2 top level 5: it.ship()",
         "tests within 6 uses (2):",
         "  t.py: depth 1: check 4-6 (helper of 2); depth 4: check 4-6",
-        "Complete: 2 affected and 2 tests in the graph; 4 lines of code in 3 files contain ship.",
+        (
+            "Complete for direct uses: 2 affected and 2 tests in the graph; 4 lines of code in 3 files contain ship. "
+            "Further levels follow resolved uses and were not compared with the text."
+        ),
     ]
 
 

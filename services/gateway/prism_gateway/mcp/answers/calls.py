@@ -157,4 +157,5 @@ def _completeness(reply: CallHierarchyReply, shown: int) -> str:
         lacks.append(f"{several(unsure, 'use')} other than calls match by name only (find_references)")
     direct = several(reply.total, "direct caller") if reply.total else "no direct caller"
     account = [direct, tests, text_account(reply.in_text, name)]
-    return sentence(lacks, "; ".join(filter(None, account)), reply.stops)
+    proved = "direct callers" if any(branch.depth > 1 for branch in reply.branches) else ""
+    return sentence(lacks, "; ".join(filter(None, account)), reply.stops, proved)

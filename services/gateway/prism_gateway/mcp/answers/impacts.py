@@ -186,10 +186,12 @@ def _completeness(reply: ImpactReply) -> str:
     counts = [f"{reply.total_affected} affected", "" if tests else several(reply.total_tests, "test")]
     account = [f"{' and '.join(filter(None, counts))} in the graph", tests]
     root = reply.changed[0].node.symbol if reply.changed and not reply.files else ""
+    is_deep = any(one.distance > 1 for one in (*reply.affected, *reply.tests))
     if root:
         lacks += text_lacks(reply.in_text)
         account.append(text_account(reply.in_text, _last(root)))
-    return sentence(lacks, "; ".join(filter(None, account)), reply.stops)
+    proved = "direct uses" if root and is_deep else ""
+    return sentence(lacks, "; ".join(filter(None, account)), reply.stops, proved)
 
 
 def _place(one: AffectedNode) -> tuple[str, int]:
