@@ -12,14 +12,15 @@ from prism_contracts.base import Lane
 from prism_contracts.events import FilesUploaded
 from prism_contracts.records import Job, JobState
 from prism_contracts.rpc.imports import AdmitUploadRequest, CloneRequest, OpenSnapshotRequest, SnapshotFile
-from prism_contracts.topics import FILES_STREAM
+from prism_contracts.topics import FILE_CHANGED, FILES_STREAM
 from prism_ingest.adapters.file_window import IMPORTS
 from prism_ingest.core import is_final
+from prism_ingest.core.jobs import SMALL_FILES_MAX
 from prism_source.pack import encode_pack
 from prism_source.snapshot import blob_hash
 
 LARGE, SMALL = "large", "small"
-LARGE_FILES, SMALL_FILES = 400, 5
+LARGE_FILES, MEDIUM_FILES, SMALL_FILES = 800, SMALL_FILES_MAX + 20, 5
 PACK_FILES = 20
 # The small tenant's files are read beside eight others.
 READERS = 8
@@ -81,23 +82,38 @@ async def has_ended(place: Town, job: Job) -> bool:
 async def test_files_of_another_tenant_wait_for_one_window_only(place: Town, imported) -> None:
     place.index.may_index.clear()
     large = await imported(place, LARGE, LARGE_FILES)
-    await published(place, IMPORTS.shared)
-    small = await imported(place, SMALL, SMALL_FILES)
-    await published(place, IMPORTS.shared + SMALL_FILES)
+    await published(place, IMPORTS.alone)
+    small = await imported(place, SMALL, MEDIUM_FILES)
+    await published(place, IMPORTS.alone + IMPORTS.shared // 2)
     place.index.may_index.set()
     for job in (small, large):
         await place.until(lambda job=job: has_ended(place, job))
         assert (await place.ledger.jobs.get(job.job)).state is JobState.COMPLETE
     written = [path for path in place.index.written if path.startswith((LARGE, SMALL))]
-    assert len(written) == LARGE_FILES + SMALL_FILES
+    assert len(written) == LARGE_FILES + MEDIUM_FILES
     last = max(position for position, path in enumerate(written) if path.startswith(SMALL))
-    assert last <= IMPORTS.shared + SMALL_FILES + READERS
+    assert last <= IMPORTS.alone + 3 * MEDIUM_FILES + READERS
+
+
+@pytest.mark.parametrize("imported", [uploaded, cloned])
+async def test_a_small_import_does_not_queue_behind_a_large_one(place: Town, imported) -> None:
+    place.index.may_index.clear()
+    await imported(place, LARGE, LARGE_FILES)
+    await published(place, IMPORTS.alone)
+    await imported(place, SMALL, SMALL_FILES)
+    await published(place, IMPORTS.alone + SMALL_FILES)
+    state = (await place.bus.js.stream_info(FILES_STREAM.name, subjects_filter=">")).state
+    assert state.subjects == {
+        FILE_CHANGED.subject(Lane.BULK): IMPORTS.alone,
+        FILE_CHANGED.subject(Lane.LIVE): SMALL_FILES,
+    }
+    place.index.may_index.set()
 
 
 async def test_a_client_waits_while_packs_of_its_tenant_do(place: Town) -> None:
     place.index.may_index.clear()
     large = await uploaded(place, LARGE, LARGE_FILES)
-    await published(place, IMPORTS.shared)
+    await published(place, IMPORTS.alone)
     waiting = asyncio.create_task(
         place.snapshots.admit_upload(AdmitUploadRequest(tenant=LARGE, job=large.job))
     )
@@ -116,7 +132,7 @@ async def test_a_branch_is_fetched_while_the_base_is_being_indexed(place: Town) 
     place.commit({f"new/{number}.py": f"{number}\n" for number in range(LARGE_FILES)})
     place.index.may_index.clear()
     base = await place.clones.clone(CloneRequest(tenant="t", url=place.origin.url, repo_name=NAME))
-    await published(place, IMPORTS.shared)
+    await published(place, IMPORTS.alone)
     await place.push("topic")
 
     async def is_fetched() -> bool:

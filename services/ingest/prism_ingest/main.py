@@ -39,7 +39,7 @@ from prism_contracts.rpc.repositories import (
     REPOSITORY_STATUS,
     UPDATE_REPOSITORY,
 )
-from prism_ingest.adapters.file_window import FileWindow
+from prism_ingest.adapters.file_window import IMPORTS, SMALL_IMPORTS, FileWindow
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.leftovers import Leftovers
@@ -153,7 +153,10 @@ async def build(
     variants = await Variants.open(bus, replicas)
     scip_store = await ScipStore.open(bus, replicas)
     tracker = JobTracker(bus, ledger, plans, variants.lists, PushMetrics(metrics))
-    windows = {lane: FileWindow(ledger.jobs.get) for lane in Lane}
+    windows = {
+        Lane.LIVE: FileWindow(ledger.jobs.get, SMALL_IMPORTS),
+        Lane.BULK: FileWindow(ledger.jobs.get, IMPORTS),
+    }
     chunks = ChunkQuota(bus, tenants, windows.values())
     gates = {lane: ImportGate(window, chunks) for lane, window in windows.items()}
     cancelled_jobs = await CancelledJobs.open(bus)

@@ -40,6 +40,8 @@ class WindowLimits(NamedTuple):
 # A smaller window makes smaller batches: with 128, an import takes a tenth more CPU. A larger one makes others
 # wait longer.
 IMPORTS = WindowLimits(alone=192, shared=96, of_tenant_min=16)
+# On the live lane, edits of single files wait behind what is inside.
+SMALL_IMPORTS = WindowLimits(alone=48, shared=48, of_tenant_min=8)
 # A tenant that imported a moment ago probably imports again soon, and should not find a full window.
 RECENT_S: Final = 60.0
 
@@ -65,7 +67,7 @@ class FileWindow:
     def __init__(
         self,
         job_of: Callable[[str], Awaitable[Job | None]],
-        limits: WindowLimits = IMPORTS,
+        limits: WindowLimits,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._job_of = job_of

@@ -3,6 +3,7 @@
 from prism_ingest.core.jobs import (
     apply_settled,
     fail_job,
+    files_lane,
     is_final,
     is_planned,
     new_job,
@@ -25,6 +26,7 @@ __all__ = [
     "apply_settled",
     "basis_of",
     "fail_job",
+    "files_lane",
     "is_final",
     "is_planned",
     "known_commit",

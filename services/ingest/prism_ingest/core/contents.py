@@ -8,6 +8,7 @@ from prism_contracts.errors import ErrorCode
 from prism_contracts.events import FileChanged, FileEvent, FileFailed, FileSkipped
 from prism_contracts.records import Job
 from prism_contracts.rpc.imports import SnapshotFile
+from prism_ingest.core.jobs import files_lane
 from prism_source.limits import SourceLimits
 from prism_source.secrets import redact
 from prism_source.snapshot import blob_hash
@@ -66,7 +67,7 @@ def address(job: Job, ordinal: int, path: str) -> dict[str, object]:
         "version": job.version,
         "job": job.job,
         "ordinal": ordinal,
-        "lane": job.lane,
+        "lane": files_lane(job),
     }
 
 

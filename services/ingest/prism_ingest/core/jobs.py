@@ -15,6 +15,8 @@ from prism_contracts.events import Outcome, SettledFile
 from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, JobState, SlowFile
 
 PROBLEMS_MAX = 100
+# The files of a smaller job travel on the live lane.
+SMALL_FILES_MAX = 100
 SLOWEST_MAX = 5
 # An average file takes a few milliseconds.
 SLOW_MS = 50.0
@@ -63,6 +65,11 @@ def is_final(job: Job) -> bool:
 def is_planned(job: Job) -> bool:
     """Whether the job has a plan, or has ended."""
     return bool(job.settled or job.expected) or is_final(job)
+
+
+def files_lane(job: Job) -> Lane:
+    """Returns the lane of a planned job's files: those of a small import do not wait behind large ones."""
+    return Lane.LIVE if job.expected <= SMALL_FILES_MAX else job.lane
 
 
 def without_bits(job: Job) -> Job:

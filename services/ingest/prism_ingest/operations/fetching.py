@@ -20,7 +20,7 @@ from prism_contracts.rpc.imports import SnapshotFile
 from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.adapters.quotas import Quotas
-from prism_ingest.core import is_final, is_planned, known_commit
+from prism_ingest.core import files_lane, is_final, is_planned, known_commit
 from prism_ingest.core.import_limits import ImportLimits, check_import
 from prism_ingest.core.layers import Base, exact_commit
 from prism_ingest.core.selection import EVERYTHING, Selection
@@ -244,7 +244,9 @@ class Fetcher:
 
     async def _publish(self, opened: Opened, snapshot: Snapshot) -> None:
         events = snapshot_events(opened, snapshot, self._limits)
-        await publish_file_events(self._bus, events, self._cancelled, gate=self._gates[opened.job.lane])
+        await publish_file_events(
+            self._bus, events, self._cancelled, gate=self._gates[files_lane(opened.job)]
+        )
 
 
 def _check_selected(fetched: Fetched) -> None:

@@ -21,7 +21,7 @@ from prism_ingest.adapters.ledger import Ledger, Origin
 from prism_ingest.adapters.pack_places import PackPlaces
 from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.slots import SlotLimits, Slots
-from prism_ingest.core import is_final, new_job
+from prism_ingest.core import files_lane, is_final, new_job
 from prism_ingest.core.callers import check_may_import
 from prism_ingest.core.contents import file_event
 from prism_ingest.core.import_limits import ImportLimits, check_import
@@ -157,7 +157,7 @@ class Uploads:
             self._bus,
             (self._uploaded_event(job, ordinal, files[ordinal], data) for ordinal, data in contents),
             self._cancelled,
-            gate=self._gates[job.lane],
+            gate=self._gates[files_lane(job)],
         )
 
     def _uploaded_event(self, job: Job, ordinal: int, file: SnapshotFile, data: bytes) -> FileEvent:
