@@ -81,6 +81,30 @@ def test_lines_outside_of_the_filter_are_counted() -> None:
     assert "; 4 lines outside the filter." in "\n".join(rendered(told=told, path_filter="app/**")[1])
 
 
+def test_overloads_that_call_are_counted_apart() -> None:
+    calls = [
+        CALL.model_copy(
+            update={
+                "line": line,
+                "symbol": "Till.pay",
+                "enclosing": EnclosingSymbol(name="Till.pay", start_line=start, end_line=start + 9),
+            }
+        )
+        for line, start in ((12, 10), (14, 10), (22, 20))
+    ]
+    found = SymbolReferences(
+        symbol="weigh",
+        definitions=(DEFINITION,),
+        total_definitions=1,
+        entries=tuple(calls),
+        reconciliation=Reconciliation(
+            resolved=3, candidates=0, elsewhere=0, text_lines=3, unexplained=0, files=1,
+            lines_by_group={ReferenceGroup.CALLERS: 3},
+        ),
+    )  # fmt: skip
+    assert "3 calls in 2 functions:" in list(references.group_lines(found))
+
+
 LINE = TextLine(repo="acme/app", file_path="b.py", line=3, text="scale.weigh()")
 
 

@@ -248,7 +248,11 @@ def _group(
     """Returns the lines of a group: imports on one line, many tests by file."""
     total = _total_lines(group, entries, found, kept)
     title = heading(group, len(entries), total)
-    callers = {(entry.repo, entry.file_path, entry.symbol) for entry in entries if entry.symbol}
+    callers = {
+        (entry.repo, entry.file_path, entry.symbol, entry.enclosing and entry.enclosing.start_line)
+        for entry in entries
+        if entry.symbol
+    }
     if group is ReferenceGroup.CALLERS and total == len(entries) > len(callers) > 1:
         title += f" in {len(callers)} functions"
     if kept:
