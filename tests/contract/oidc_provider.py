@@ -2,8 +2,10 @@
 
 Added: JWT access tokens (RFC 9068) for the requested `resource`, PKCE, public clients that refresh, scopes of
 Prism, rotation of keys, the issuer in the answer (RFC 9207), an end and a new start on the same port.
+`python oidc_provider.py --tenant acme --port 9400` serves one until Ctrl-C.
 """
 
+import argparse
 import json
 import os
 import socket
@@ -12,7 +14,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -78,7 +80,7 @@ class _Grants:
 class OidcProvider:
     """A provider on a port of its own, which is down until `start`."""
 
-    def __init__(self, *, tenant: str = "acme", algorithm: str = "RS256") -> None:
+    def __init__(self, *, tenant: str = "acme", algorithm: str = "RS256", port: int = 0) -> None:
         self.tenant = tenant
         self.algorithm = algorithm
         self.token_seconds = 3600
@@ -96,7 +98,7 @@ class OidcProvider:
             self._server = flask.g._authlib_authorization_server
         self._extend()
         self.rotate()
-        with socket.create_server(("127.0.0.1", 0)) as listener:
+        with socket.create_server(("127.0.0.1", port)) as listener:
             self.port = listener.getsockname()[1]
         self.issuer = f"http://127.0.0.1:{self.port}"
         self._running: tuple[Any, threading.Thread] | None = None
@@ -257,3 +259,18 @@ class Person:
     async def _answered(self) -> AuthorizationCodeResult:
         assert self._answer
         return self._answer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Serve an OpenID provider on this machine, for trials.")
+    parser.add_argument("--tenant", default="acme", help="the claim tid of its tokens")
+    parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
+    given = parser.parse_args()
+    with running(tenant=given.tenant, port=given.port) as provider:
+        print(f"The provider is at {provider.issuer}. Stop it with Ctrl-C.", flush=True)
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
