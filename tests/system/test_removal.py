@@ -27,9 +27,9 @@ from visibility_cases import ABSENT, WORD, Names, requests_to, route_cases
 from prism_contracts import names
 from prism_contracts.base import next_repo_id
 
-TENANT = "leaving"
-# They report what was done, removals included, and count these calls.
-ACCOUNTS = {"GET /usage", "GET /audit"}
+TENANT = "removing"
+# They report what was done, removals and these calls included.
+ACCOUNTS = {"GET /usage", "GET /audit", "GET /feedback"}
 # Records that may name the id of a removed repository: of its name, and ids of cancelled jobs, for a while.
 KEPT = {names.KV_REPOSITORY_NAMES, names.KV_CANCELLED_JOBS}
 
