@@ -194,6 +194,23 @@ async def test_a_repository_is_registered_without_an_import(stack, name, status)
     assert stack.fake.last() == RegisterRequest(tenant="default", repo_name=name, index=False, **body)
 
 
+async def test_a_registration_can_store_the_webhook_secret(stack) -> None:
+    secret = "s" * 32
+    body = {"url": "https://git.example/acme/app", "webhook_secret": secret}
+    async with stack.rest() as http:
+        made = await http.post("/api/v1/repos", json=body)
+        empty = await http.post("/api/v1/repos", json=body | {"webhook_secret": ""})
+        long = await http.post("/api/v1/repos", json=body | {"webhook_secret": "s" * 1_001})
+        entries = (await http.get("/api/v1/audit")).text
+    assert (made.status_code, secret in made.text, secret in entries) == (202, False, False)
+    assert stack.fake.last() == RegisterRequest(tenant="default", url=body["url"])
+    client = await nats.connect(stack.settings.nats_url)
+    secrets = await open_bucket(client.jetstream(), names.KV_SECRETS)
+    assert await secrets.keys() == [repository_key("default", made.json()["repository"]["repo"])]
+    await client.close()
+    assert (empty.status_code, long.status_code) == (400, 400)
+
+
 async def test_settings_of_a_repository_are_changed(stack) -> None:
     async with stack.rest() as http:
         changed = await http.patch("/api/v1/repos/acme/app", json={"ref": "topic", "is_active": False})

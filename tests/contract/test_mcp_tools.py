@@ -101,6 +101,7 @@ CALLS = [
     ("whoami", {}),
     ("list_repos", {}),
     ("index_repository", {"url": "https://example.com/acme/app.git"}),
+    ("index_repository", {"url": "https://example.com/acme/app.git", "force_reindex": True}),
     ("remove_repository", {"repo": "acme/app"}),
     ("register_repository", {"url": "https://example.com/acme/app.git", "index": False}),
     ("register_repository", {"url": "https://example.com/acme/app.git"}),

@@ -9,7 +9,7 @@ from layers_stack import NAME, TENANT, Town, town
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
 from prism_contracts.records import JobState
-from prism_contracts.rpc.imports import OpenSnapshotRequest
+from prism_contracts.rpc.imports import CloneRequest, OpenSnapshotRequest
 from prism_contracts.rpc.repositories import (
     ClearCacheRequest,
     IndexState,
@@ -94,6 +94,14 @@ async def test_an_import_with_force_reads_unchanged_files_too(place: Town) -> No
     await reindexed(place, force=True)
     assert sorted(place.index.written) == sorted(place.tree("main"))
     assert place.base() == place.tree("main")
+
+
+async def test_a_clone_with_force_reads_unchanged_files_too(place: Town) -> None:
+    place.index.written.clear()
+    request = CloneRequest(tenant=TENANT, url=place.origin.url, repo_name=NAME, force=True)
+    job = (await place.clones.clone(request)).job
+    assert (await place.ended(job)).state is JobState.COMPLETE
+    assert sorted(place.index.written) == sorted(place.tree("main"))
 
 
 async def test_a_request_joins_an_import_that_reads_enough(place: Town) -> None:

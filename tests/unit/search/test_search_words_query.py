@@ -244,6 +244,8 @@ def test_the_best_hit_is_read_next_unless_it_is_shown():
     ("question", "action"),
     [
         ("who calls find_route", 'find_references symbols=["find_route"]'),
+        ("who calls find_route", 'get_call_hierarchy symbol="find_route"'),
+        ("where is find_route used", 'find_references symbols=["find_route"]'),
         ("tests of find_route", 'impact_of_change symbol="find_route"'),
         ("architecture of the project", "get_architecture"),
     ],

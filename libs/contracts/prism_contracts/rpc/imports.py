@@ -118,6 +118,7 @@ class CloneRequest(CallerRequest):
     url: GitUrl
     repo_name: RepoNameOrNone = ""
     ref: RefName = ""
+    force: bool = False  # index every file again, also unchanged ones
     lane: Lane = Lane.BULK
 
 

@@ -53,6 +53,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "include_candidates": ("candidates",),
     "include_members": ("members",),
     "repo": ("repository", "repo_name", "repository_name"),
+    "force": ("force_reindex",),
     "ref": ("branch", "revision"),
 }
 # Names whose value means the opposite.

@@ -108,11 +108,18 @@ class RepositoryBody(BaseModel):
     )
     include: Globs | None = Field(None, description="globs of the files to import; empty for all")
     exclude: Globs | None = Field(None, description="globs of files that are not imported")
+    webhook_secret: str | None = Field(
+        None,
+        min_length=1,
+        max_length=SECRET_CHARS_MAX,
+        repr=False,
+        description="signs the webhooks of the forge; stored encrypted, never returned",
+    )
     index: bool = Field(default=True, description="false: import nothing yet")
 
     def request(self, tenant: str) -> RegisterRequest:
-        """Returns the request to ingest."""
-        given = self.model_dump(exclude={"name"})
+        """Returns the request to ingest, which does not have the secret."""
+        given = self.model_dump(exclude={"name", "webhook_secret"})
         return RegisterRequest(tenant=tenant, repo_name=self.name, **given)
 
 

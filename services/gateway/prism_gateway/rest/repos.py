@@ -81,9 +81,22 @@ async def repos(caller: Caller, backend: Services) -> Response:
         201: {"description": "The repository is registered.", "model": replies.Registered},
     },
 )
-async def register_repository(body: RepositoryBody, caller: Caller, backend: Services) -> Response:
-    """Register a git URL, and import it unless `index` is false."""
+async def register_repository(
+    *,
+    body: RepositoryBody,
+    caller: Caller,
+    backend: Services,
+    vault: RepositorySecrets,
+    change: ThisChange,
+) -> Response:
+    """Register a git URL, and import it unless `index` is false.
+
+    If storing `webhook_secret` fails, the repository stays registered. Repeat the request.
+    """
     found = await backend.ask(REGISTER, body.request(caller.tenant))
+    if body.webhook_secret is not None:
+        change.describe(fields="webhook_secret")
+        await vault.change(caller.tenant, found.repository.repo, {"webhook_secret": body.webhook_secret})
     status = 202 if found.job else 201 if found.created else 200
     registered = replies.Registered(repository=found.repository, job=found.job)
     return reply(registered, status=status, exclude=replies.JOB if found.job else None)

@@ -63,8 +63,10 @@ class FetchJobs:
             snapshot=f"{url}\0{request.ref}\0{_now().isoformat()}",
             state=JobState.CLONING,
             now=_now(),
+        ).model_copy(update={"force": request.force})
+        return await self._begin_or_join(
+            job, Origin(url, request.ref), lambda active: not request.force or _covers(active, job)
         )
-        return await self._begin_or_join(job, Origin(url, request.ref), lambda _: True)
 
     async def check(self, request: CloneRequest | RegisterRequest) -> "NamedUrl":
         """Returns the name of a repository and its URL. Contacts nothing but the resolver of host names.

@@ -24,7 +24,10 @@ def next_actions(query: Query, hits: Sequence[Hit], *, with_repo: bool = False) 
         name = last_name(query.only_symbol)
         actions.append(f'grep_code pattern="{name}", as no hit defines it')
     if query.intent in CALLS and (query.symbols or best.symbol):
-        actions.append(f'find_references symbols=["{(query.symbols or (best.symbol,))[0]}"]{repo}')
+        name = (query.symbols or (best.symbol,))[0]
+        actions.append(f'find_references symbols=["{name}"]{repo}')
+        if query.intent is Intent.CALLERS:
+            actions.append(f'get_call_hierarchy symbol="{name}"{repo}')
     if query.intent is Intent.TEST and query.symbols:
         actions.append(f'impact_of_change symbol="{query.symbols[0]}"{repo}')
     if query.intent is Intent.ARCHITECTURE:

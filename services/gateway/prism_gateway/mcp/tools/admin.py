@@ -66,6 +66,7 @@ class IndexRepository(FollowingArguments):
     url: Annotated[types.GitUrl, Field(min_length=1, description="git URL")]
     name: Annotated[types.RepoNameOrNone, Field(description="owner/name; default: from the URL")] = ""
     ref: Annotated[types.RefName, Field(description="branch, tag or commit")] = ""
+    force: Annotated[bool, Field(description="index every file again")] = False
 
 
 class RemoveRepository(Arguments):
@@ -132,7 +133,11 @@ async def index_repository(call: Call, arguments: IndexRepository) -> Answer:
     reply = await call.backend.ask(
         CLONE,
         CloneRequest(
-            tenant=call.caller.tenant, url=arguments.url, repo_name=arguments.name, ref=arguments.ref
+            tenant=call.caller.tenant,
+            url=arguments.url,
+            repo_name=arguments.name,
+            ref=arguments.ref,
+            force=arguments.force,
         ),
     )
     return indexing.job(await follow(call, reply.job, arguments))
