@@ -64,9 +64,9 @@ class ListRepos(Arguments):
 
 class IndexRepository(FollowingArguments):
     url: Annotated[types.GitUrl, Field(min_length=1, description="git URL")]
-    name: Annotated[types.RepoNameOrNone, Field(description="owner/name; default: from the URL")] = ""
+    name: Annotated[types.RepoNameOrNone, Field(description="default: from the URL")] = ""
     ref: Annotated[types.RefName, Field(description="branch, tag or commit")] = ""
-    force: Annotated[bool, Field(description="index every file again")] = False
+    force: bool = False
 
 
 class RemoveRepository(Arguments):
@@ -235,7 +235,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "index_repository",
         Toolset.ADMIN,
-        "Clone or fetch a git URL and index it, as a job.",
+        "Clone or fetch a git URL and index it.",
         IndexRepository,
         record(job=JOB_RESULT),
         index_repository,
@@ -244,7 +244,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "remove_repository",
         Toolset.ADMIN,
-        "Delete a repository with everything stored of it.",
+        "Delete a repository and all its data.",
         RemoveRepository,
         record(deleted=STRING, jobs_cancelled=INTEGER),
         remove_repository,
