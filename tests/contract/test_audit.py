@@ -201,6 +201,14 @@ async def test_a_change_that_failed_has_the_code_of_its_error(stack) -> None:
     assert (entry["action"], entry["code"]) == ("repository_indexed", "clone_refused")
 
 
+async def test_an_invalid_request_is_recorded_as_invalid(stack) -> None:
+    async with stack.rest() as http:
+        body = {"label": "mine", "scopes": ["reed"]}
+        assert (await http.post("/api/v1/developer-tokens", json=body)).status_code in (400, 422)
+    [entry] = await settled(stack)
+    assert (entry["action"], entry["code"]) == ("token_created", "invalid_argument")
+
+
 async def test_the_address_is_the_one_that_a_proxy_on_this_machine_names(stack) -> None:
     # uvicorn trusts X-Forwarded-For of this machine, and no other header.
     for headers in ({"X-Forwarded-For": "203.0.113.9"}, {"X-Real-IP": "203.0.113.8"}):

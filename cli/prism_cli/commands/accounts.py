@@ -19,7 +19,10 @@ def create_token(
     *,
     label: Annotated[str, typer.Option(help="What the token is for.")],
     scope: Annotated[
-        list[str] | None, typer.Option(help="read, write, admin or operator; repeatable. Default: read.")
+        list[str] | None,
+        typer.Option(
+            help="read, write, admin or operator; repeatable. Neither write nor admin includes read. Default: read."
+        ),
     ] = None,
     repo: Annotated[
         list[str] | None,

@@ -125,9 +125,10 @@ def check_scope(caller: Caller, needed: frozenset[TokenScope]) -> None:
     if needed.isdisjoint(granted(caller.scopes)):
         wanted = " or ".join(f"`{scope}`" for scope in TokenScope if scope in needed)
         held = sorted(caller.scopes)
+        has = f"only {', '.join(f'`{scope}`' for scope in held)}" if held else "no scope"
         raise PrismError(
             ErrorCode.FORBIDDEN,
-            f"The token has the scopes ({', '.join(held)}). This call needs {wanted}.",
+            f"The token has {has}. This call needs {wanted}.",
             f"Use a token with the scope {wanted}.",
             scopes=held,
         )

@@ -44,19 +44,17 @@ def install(app: FastAPI) -> None:
 
 async def _on_prism_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, PrismError)
-    if facts := request.scope.get("state", {}).get(FACTS_KEY):
-        facts.code = error.code.value
-    return error_response(error.body)
+    return _answer(request, error.body)
 
 
-async def _on_invalid_request(_: Request, error: Exception) -> Response:
+async def _on_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     # A location starts with the part of the request: body, query, path, header.
     problems = [{**problem, "loc": problem["loc"][1:]} for problem in error.errors()]
-    return error_response(invalid_argument(problems, "Correct the request. /docs describes it."))
+    return _answer(request, invalid_argument(problems, "Correct the request. /docs describes it."))
 
 
-async def _on_invalid_model(_: Request, error: Exception) -> Response:
+async def _on_invalid_model(request: Request, error: Exception) -> Response:
     """Handles values that the route accepts and the request to the service does not.
 
     An invalid reply is a bug of Prism.
@@ -65,17 +63,17 @@ async def _on_invalid_model(_: Request, error: Exception) -> Response:
     if not error.title.endswith("Request"):
         raise error
     problems = error.errors(include_url=False, include_input=False)
-    return error_response(invalid_argument(problems, "Correct the request. /docs describes it."))
+    return _answer(request, invalid_argument(problems, "Correct the request. /docs describes it."))
 
 
-async def _on_half_character(_: Request, __: Exception) -> Response:
+async def _on_half_character(request: Request, __: Exception) -> Response:
     """Handles lone surrogates: JSON can contain them, and UTF-8 cannot."""
     body = ErrorBody(
         code=ErrorCode.INVALID_ARGUMENT,
         message="The request contains a lone surrogate, which is not a character.",
         next_action="Send text that UTF-8 can encode.",
     )
-    return error_response(body)
+    return _answer(request, body)
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
@@ -85,7 +83,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
         message=f"{request.method} {shown(request.url.path)}: {error.detail}",
         next_action="Send a smaller message." if error.status_code == 413 else "/docs lists all endpoints.",  # noqa: PLR2004
     )
-    return error_response(body, error.status_code)
+    return _answer(request, body, error.status_code)
 
 
 async def _on_crash(_: Request, __: Exception) -> Response:
@@ -97,3 +95,10 @@ async def _on_crash(_: Request, __: Exception) -> Response:
             next_action="Retry. If the error persists, check `prism status` and the logs.",
         )
     )
+
+
+def _answer(request: Request, body: ErrorBody, status: int = 0) -> Response:
+    """Returns the response of an error, whose code usage and audit take."""
+    if facts := request.scope.get("state", {}).get(FACTS_KEY):
+        facts.code = body.code.value
+    return error_response(body, status)
