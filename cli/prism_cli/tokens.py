@@ -83,7 +83,7 @@ def show(listed: dict[str, Any]) -> None:
             Text(_scopes(token)),
             Text(terminal.printable(", ".join(token["repos"]) or "all")),
             terminal.ago(moment(token["created_at"])),
-            terminal.ago(moment(token["last_used_at"])),
+            terminal.ago(last_used(token)),
             state(token, datetime.now(UTC)),
         )
     terminal.out.print(table)
@@ -106,6 +106,12 @@ def state(token: dict[str, Any], now: datetime) -> str:
 
 def _scopes(token: dict[str, Any]) -> str:
     return ", ".join(token["scopes"])
+
+
+def last_used(token: dict[str, Any]) -> datetime | None:
+    """Returns when a token was last used. It is kept to the minute, so it may lie before the creation."""
+    used, created = moment(token["last_used_at"]), moment(token["created_at"])
+    return max(used, created) if used and created else used
 
 
 def moment(text: str | None) -> datetime | None:

@@ -90,6 +90,19 @@ def test_the_state_of_a_token(changes: dict[str, str], state: str):
     assert tokens.state(TOKEN | changes, NOW) == state
 
 
+@pytest.mark.parametrize(
+    ("created", "used", "shown"),
+    [
+        ("2026-11-20T12:00:40Z", "2026-11-20T12:00:00Z", "2026-11-20T12:00:40Z"),
+        ("2026-11-20T12:00:40Z", "2026-11-20T12:01:00Z", "2026-11-20T12:01:00Z"),
+        ("2026-11-20T12:00:40Z", None, None),
+    ],
+)
+def test_a_token_is_not_used_before_it_is_created(created: str, used: str | None, shown: str | None):
+    token = TOKEN | {"created_at": created, "last_used_at": used}
+    assert tokens.last_used(token) == tokens.moment(shown)
+
+
 @pytest.mark.parametrize(("text", "hours"), [("12h", 12), ("90d", 2160), ("4w", 672)])
 def test_durations_have_a_unit(text: str, hours: int):
     assert tokens.duration(text) == timedelta(hours=hours)
