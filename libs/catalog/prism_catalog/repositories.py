@@ -194,7 +194,7 @@ class RepositoryCatalog:
             raise _not_imported(chosen)
         chosen = [known for known in chosen if known.has_begun]
         if all(map(_has_failed, chosen)):
-            raise _not_indexed(chosen)
+            raise _failed(chosen)
         if single and len(chosen) > 1:
             raise _ambiguous([r.name for r in chosen])
         return chosen
@@ -279,23 +279,24 @@ def _has_failed(repository: Repository) -> bool:
 
 
 def _not_imported(repositories: Sequence[Repository]) -> PrismError:
-    names = [repository.name for repository in repositories[:NAMES_SHOWN_MAX]]
-    return PrismError(
-        ErrorCode.REPO_NOT_INDEXED,
-        f"{names[0]} is registered, and not indexed yet.",
+    return _not_indexed(
+        repositories,
+        "is registered, and not indexed yet",
         "Index it: `prism repos reindex NAME`, or POST /api/v1/repos/{name}/index.",
-        repositories=names,
     )
 
 
-def _not_indexed(repositories: Sequence[Repository]) -> PrismError:
-    names = [repository.name for repository in repositories[:NAMES_SHOWN_MAX]]
-    return PrismError(
-        ErrorCode.REPO_NOT_INDEXED,
-        f"{names[0]} is not indexed: its first import failed.",
+def _failed(repositories: Sequence[Repository]) -> PrismError:
+    return _not_indexed(
+        repositories,
+        "is not indexed: its first import failed",
         "index_status shows the reason. Then index it again.",
-        repositories=names,
     )
+
+
+def _not_indexed(repositories: Sequence[Repository], state: str, next_action: str) -> PrismError:
+    names = [repository.name for repository in repositories[:NAMES_SHOWN_MAX]]
+    return PrismError(ErrorCode.REPO_NOT_INDEXED, f"{names[0]} {state}.", next_action, repositories=names)
 
 
 def _lost(names: list[str]) -> PrismError:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final, NoReturn
 
-from nats.errors import Error as NatsError
 from pydantic import Field, model_validator
 
 from prism_contracts import names
@@ -105,14 +104,7 @@ class Tenants:
         """Returns the record of each tenant, as of now, by id. Raises UNAVAILABLE."""
         _ = self.records  # raises until they are known
         assert self._watched is not None
-        try:
-            await self._watched.catch_up()
-        except (NatsError, TimeoutError) as error:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE,
-                "The tenants cannot be read: NATS is not reachable.",
-                "Retry in a few seconds.",
-            ) from error
+        await self._watched.require_current("tenants")
         return self.all()
 
     def is_active(self, tenant: str) -> bool:

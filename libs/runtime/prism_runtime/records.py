@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import KeyValueConfig, StorageType
 from nats.js.errors import (
@@ -19,7 +20,7 @@ from nats.js.kv import KV_DEL, KV_PURGE, KeyValue
 from pydantic import ValidationError
 
 from prism_contracts.base import Message
-from prism_contracts.errors import reason_of
+from prism_contracts.errors import ErrorCode, PrismError, reason_of
 from prism_runtime.tasks import cancelled
 
 CONFLICTS_MAX = 50
@@ -257,6 +258,17 @@ class WatchedRecords(Generic[Record]):
             written = (await self._kv.status()).stream_info.state.last_seq
             while self._copy.revision < written:  # noqa: ASYNC110 - the copy is replaced at times
                 await asyncio.sleep(CONFLICT_PAUSE_S)
+
+    async def require_current(self, what: str) -> None:
+        """The same for a request that reads `what`, in the plural. Raises UNAVAILABLE if NATS does not answer."""
+        try:
+            await self.catch_up()
+        except (NatsError, TimeoutError) as error:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                f"The {what} cannot be read: NATS is not reachable.",
+                "Retry in a few seconds.",
+            ) from error
 
     async def close(self) -> None:
         """Stop following."""

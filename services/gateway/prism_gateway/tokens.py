@@ -159,14 +159,7 @@ class TokenBook:
         """Returns the tokens of a tenant by digest, as of now."""
         self._records()
         assert self._watched is not None
-        try:
-            await self._watched.catch_up()
-        except (NatsError, TimeoutError) as error:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE,
-                "The tokens cannot be read: NATS is not reachable.",
-                "Retry in a few seconds.",
-            ) from error
+        await self._watched.require_current("tokens")
         return [(digest, token) for digest, token in self._watched.items() if token.tenant == tenant]
 
     async def _forget_old(self, known: Iterable[tuple[str, Token]]) -> int:

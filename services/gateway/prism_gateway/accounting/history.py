@@ -5,7 +5,7 @@ tenant has a subject of its own in both streams, so its entries can be deleted w
 """
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -102,13 +102,22 @@ class HistoryLog:
             subject = names.accounting_subject(names.HISTORY, caller.tenant)
             self._outbox.add(Outgoing(subject, new_id(), entry.model_dump_json().encode()))
 
-    async def keep_feedback(self, entry: FeedbackEntry) -> None:
+    async def keep_feedback(
+        self, caller: Caller, *, useful: bool, hits: Iterable[str], query: str, comment: str
+    ) -> None:
         """Store what a caller says. Returns when it is stored. Raises UNAVAILABLE."""
-        redacted = entry.model_copy(
-            update={"query": self._redacted(entry.query), "note": self._redacted(entry.note)}
+        entry = FeedbackEntry(
+            at=datetime.now(UTC),
+            tenant=caller.tenant,
+            caller=caller.id,
+            label=caller.label,
+            useful=useful,
+            hits=tuple(hits),
+            query=self._redacted(query),
+            note=self._redacted(comment),
         )
         subject = names.accounting_subject(names.FEEDBACK, entry.tenant)
-        if not await self._outbox.send(Outgoing(subject, new_id(), redacted.model_dump_json().encode())):
+        if not await self._outbox.send(Outgoing(subject, new_id(), entry.model_dump_json().encode())):
             raise _not_answered()
 
     async def flush(self) -> None:

@@ -1,12 +1,10 @@
 """The search history of a tenant, and feedback about answers."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from prism_contracts.accounting import FeedbackEntry
 from prism_contracts.types import TenantIdOrNone
 from prism_gateway.grants import check_whole_tenant, tenant_for
 from prism_gateway.rest import replies
@@ -62,16 +60,7 @@ async def delete_search_history(
 async def send_feedback(body: FeedbackBody, caller: Caller, history: History) -> Response:
     """Say whether an answer, or some of its hits, was useful."""
     await history.keep_feedback(
-        FeedbackEntry(
-            at=datetime.now(UTC),
-            tenant=caller.tenant,
-            caller=caller.id,
-            label=caller.label,
-            useful=body.useful,
-            hits=body.hits,
-            query=body.query,
-            note=body.comment,
-        )
+        caller, useful=body.useful, hits=body.hits, query=body.query, comment=body.comment
     )
     return reply(replies.Stored(stored=True), status=202)
 

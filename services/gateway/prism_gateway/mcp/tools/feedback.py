@@ -1,12 +1,10 @@
 """The toolset `feedback`: what an agent says about an answer."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field
 
 from prism_contracts import types
-from prism_contracts.accounting import FeedbackEntry
 from prism_gateway.mcp.arguments import Arguments
 from prism_gateway.mcp.schema import BOOLEAN, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
@@ -27,18 +25,12 @@ class SendFeedback(Arguments):
 
 
 async def send_feedback(call: Call, arguments: SendFeedback) -> Answer:
-    caller = call.caller
     await call.history.keep_feedback(
-        FeedbackEntry(
-            at=datetime.now(UTC),
-            tenant=caller.tenant,
-            caller=caller.id,
-            label=caller.label,
-            useful=arguments.useful,
-            hits=tuple(arguments.hits),
-            query=arguments.query,
-            note=arguments.comment,
-        )
+        call.caller,
+        useful=arguments.useful,
+        hits=arguments.hits,
+        query=arguments.query,
+        comment=arguments.comment,
     )
     return Answer({"stored": True}, "Stored. Thank you.")
 
