@@ -159,7 +159,7 @@ def _report(questions: Times, imports: Times) -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=LARGE_FILES, help="of the large import")
+    parser.add_argument("--files", type=int, default=LARGE_FILES, help="files in the large import")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--noises", default="quiet,import,ask", help="which, comma-separated")
     # In the process of the other tenant.

@@ -128,7 +128,7 @@ class Index:
         self.variants_at: Callable[[str], Awaitable[dict[str, str]]]  # by path, at a ref
         self.fails: set[str] = set()  # paths
         self.lost: set[str] = set()  # layers with a lost file
-        self.more_chunks = 0  # of each tenant, besides one per indexed file
+        self.more_chunks = 0  # added to every tenant's count of one chunk per indexed file
         self.may_index = asyncio.Event()
         self.may_index.set()
 

@@ -37,7 +37,7 @@ async def audit_of(stack, **params):
         return answer.json()["entries"]
 
 
-async def told(stack, **params):
+async def entries_of(stack, **params):
     return [(one["action"], one["subject"], one["code"]) for one in await audit_of(stack, **params)]
 
 
@@ -105,7 +105,7 @@ async def test_a_change_over_mcp_is_recorded_before_its_answer(stack, tool, mode
     async with stack.mcp(mode=mode) as client:
         result = await client.call_tool(tool, arguments)
         assert not result.is_error, result
-        assert await told(stack) == [(action, subject, "")]
+        assert await entries_of(stack) == [(action, subject, "")]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -173,7 +173,7 @@ async def test_a_repetition_with_a_key_is_not_recorded(stack) -> None:
     async with stack.rest(**{"Idempotency-Key": "once"}) as http:
         for _ in range(2):
             await http.post("/api/v1/developer-tokens", json={"label": "ci"})
-    assert [action for action, _, _ in await told(stack)] == ["token_created"]
+    assert [action for action, _, _ in await entries_of(stack)] == ["token_created"]
 
 
 async def test_questions_are_not_recorded(stack) -> None:
@@ -181,7 +181,7 @@ async def test_questions_are_not_recorded(stack) -> None:
         await http.post("/api/v1/search", json={"query": "main"})
         await client.call_tool("search_code", {"query": "main"})
         await http.delete("/api/v1/jobs/job-1")
-    assert [action for action, _, _ in await told(stack)] == ["job_cancelled"]
+    assert [action for action, _, _ in await entries_of(stack)] == ["job_cancelled"]
 
 
 async def test_a_refused_change_is_recorded_for_the_tenant_of_its_caller(stack) -> None:
@@ -295,15 +295,15 @@ async def test_entries_are_found_by_actor_action_and_time(stack) -> None:
         await http.delete("/api/v1/jobs/job-1")
         await http.post("/api/v1/layers", json={"repo": "acme/app", "ref": "topic"})
     both = ["layer_created", "job_cancelled"]
-    assert [action for action, _, _ in await told(stack)] == both
-    assert [action for action, _, _ in await told(stack, actor="bootstrap")] == both
-    assert not await told(stack, actor="someone")
-    assert [action for action, _, _ in await told(stack, action="job_cancelled")] == ["job_cancelled"]
+    assert [action for action, _, _ in await entries_of(stack)] == both
+    assert [action for action, _, _ in await entries_of(stack, actor="bootstrap")] == both
+    assert not await entries_of(stack, actor="someone")
+    assert [action for action, _, _ in await entries_of(stack, action="job_cancelled")] == ["job_cancelled"]
     soon = (datetime.now(UTC) + timedelta(minutes=1)).isoformat()
-    assert not await told(stack, since=soon, until=soon)
+    assert not await entries_of(stack, since=soon, until=soon)
     [newer, _] = await audit_of(stack)
-    assert [action for action, _, _ in await told(stack, until=newer["at"])] == ["job_cancelled"]
-    assert [action for action, _, _ in await told(stack, since=newer["at"])] == ["layer_created"]
+    assert [action for action, _, _ in await entries_of(stack, until=newer["at"])] == ["job_cancelled"]
+    assert [action for action, _, _ in await entries_of(stack, since=newer["at"])] == ["layer_created"]
 
 
 def entry(number: int, tenant: str = "default") -> AuditEntry:

@@ -18,7 +18,7 @@ from prism_ingest.operations import import_gate
 from prism_runtime.records import Records, open_bucket
 
 ALLOWED = 20
-BASE_FILES = 6  # of the town
+BASE_FILES = 6  # files in the town
 OTHER = "acme/other"
 
 

@@ -1,4 +1,4 @@
-"""A large import of one tenant does not stand in front of another tenant's files, nor in front of fetches."""
+"""A large import of one tenant delays neither the files of another tenant nor fetches."""
 
 import asyncio
 import hashlib

@@ -260,7 +260,7 @@ async def test_late_work_is_deleted_before_the_id_is_free(place: Town) -> None:
 
 
 async def caught_up(place: Town, last_found_at: datetime) -> None:
-    """Waits until ingest's copy of the records has a removal as of a time."""
+    """Waits until ingest's copy of the records has a removal with this time."""
 
     async def is_known() -> bool:
         known = place.tenant_removals._tenants.being_removed()

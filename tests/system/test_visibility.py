@@ -55,9 +55,9 @@ class Walk(NamedTuple):
 
     stack: RunningStack
     hidden: Names
-    limited: str  # of its tenant, limited to the other repository
-    alone: str  # of a tenant that has only the other repository, and limited to it
-    stranger: str  # of that tenant, for all of its repositories
+    limited: str  # the same tenant's token, limited to the other repository
+    alone: str  # limited to the only repository of its tenant, the other one
+    stranger: str  # that tenant's token for all of its repositories
     whole: str  # sees the hidden repository
 
     def headers(self, token: str) -> dict[str, str]:

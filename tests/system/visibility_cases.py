@@ -26,7 +26,7 @@ class Names(NamedTuple):
     repo: str  # its id
     job: str
     commit: str
-    handle: str  # of an overlay
+    handle: str  # an overlay's handle
     token: str  # the id of a token that is limited to it
 
     @property
@@ -62,7 +62,7 @@ class RouteCase(NamedTuple):
     """How a route is called about a repository."""
 
     body: Json | None = None
-    # Where a repository is named besides the path: fields of the body or the query, or the header.
+    # Other places that name a repository: fields of the body or the query, or the header.
     fields: tuple[str, ...] = ()
     params: Json = {}
     # Something comes into being in the tenant of a token without a list of repositories.

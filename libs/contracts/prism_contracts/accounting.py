@@ -14,7 +14,7 @@ from prism_contracts.types import TENANT_PATTERN
 
 # Stands for the tenant of calls that identified no one.
 NO_ONE = "-"
-# Stands for the code of a call whose connection ended before its answer.
+# The code of a call whose connection ended before it was answered.
 UNANSWERED = "unanswered"
 HISTORY_HITS_MAX = 20
 

@@ -62,7 +62,7 @@ class ErrorCode(StrEnum):
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     UPLOAD_MISMATCH = "upload_mismatch"
     RATE_LIMITED = "rate_limited"
-    LIMIT_EXCEEDED = "limit_exceeded"  # of the tenant's plan; waiting does not help
+    LIMIT_EXCEEDED = "limit_exceeded"  # the tenant's plan allows no more; waiting does not help
     DEADLINE_EXCEEDED = "deadline_exceeded"
     UNAVAILABLE = "unavailable"
     DISK_FULL = "disk_full"

@@ -427,7 +427,7 @@ class RemovedCounts(Message):
     repositories: Count = 0
     jobs_cancelled: Count = 0
     tokens: Count = 0
-    points: Count = 0  # of the index
+    points: Count = 0  # points in the index
     records: Count = 0  # others: layers, groups, secrets, graphs, answers
     objects: Count = 0
     messages: Count = 0  # usage, rate limits, questions, feedback, dead letters

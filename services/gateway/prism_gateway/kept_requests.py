@@ -42,7 +42,7 @@ class KeyedRequest:
 
     caller: str  # id of the caller
     key: str
-    token: str  # of the caller; it is never stored
+    token: str  # the caller's token, which is never stored
     content: tuple[bytes, ...]  # method, path, query, repository and body: what makes it another request
 
     @property

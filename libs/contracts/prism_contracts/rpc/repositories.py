@@ -89,7 +89,7 @@ class RepositoryStatusReply(Message):
     repository: Repository
     state: IndexState
     lag_seconds: float  # see `Indexed.lag_s`
-    layers: Count  # of branches and pull requests; overlays do not count
+    layers: Count  # branches and pull requests, without overlays
     active_job: Job | None = None
     last_job: Job | None = None  # the newest, running or not; None if its record has expired
     last_error: ErrorBody | None = None  # why the last import failed

@@ -35,10 +35,10 @@ async def webhook(request: Request, webhooks: Webhooks, audit: AuditBook) -> Res
     async with webhooks.bodies.held(declared, request.stream()) as body:
         taken = await webhooks.receive(request.headers, body)
     await audit.record(*(_entry(push, address_of(request.scope)) for push in taken.queued))
-    told = replies.WebhookTaken(
+    answer = replies.WebhookTaken(
         outcome=taken.outcome, event=taken.event, reason=taken.reason, repositories=taken.repositories
     )
-    return reply(told, status=202)
+    return reply(answer, status=202)
 
 
 def _entry(queued: QueuedPush, address: str) -> AuditEntry:

@@ -65,7 +65,7 @@ class Taken(NamedTuple):
     event: WebhookEvent
     reason: str = ""  # why it was ignored; empty if it was not
     repositories: tuple[str, ...] = ()
-    queued: tuple[QueuedPush, ...] = ()  # of any tenant: for the audit, not for the sender
+    queued: tuple[QueuedPush, ...] = ()  # may belong to other tenants: for the audit, never for the sender
 
 
 class Signers(NamedTuple):

@@ -32,8 +32,8 @@ log = logging.getLogger(__name__)
 class WindowLimits(NamedTuple):
     """The size of a window, in units: a file is one, and one more per 32 KiB."""
 
-    alone: int  # of a tenant, while no other imports
-    shared: int  # of all tenants together
+    alone: int  # for one tenant, while no other tenant imports
+    shared: int  # for all tenants together
     of_tenant_min: int  # the smallest share, however many import
 
 

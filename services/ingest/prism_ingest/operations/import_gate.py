@@ -111,6 +111,6 @@ class _Use:
         self.lock = asyncio.Lock()
         self.counted = 0  # in the index
         self.counted_at = -math.inf
-        self.expected = 0  # of files admitted since then
+        self.expected = 0  # chunks expected from files admitted since then
         self.job = ""  # whose repository has these files
         self.indexed: frozenset[str] = frozenset()
