@@ -3,7 +3,7 @@
 They are stored in streams for months, so fields are added with a default, and none is renamed.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -45,6 +45,41 @@ class UsageHour(Message):
     rows: tuple[UsageRow, ...]
 
 
+class ModelPurpose(StrEnum):
+    """What a language model was asked for."""
+
+    CONTEXT = "context"
+    WIKI = "wiki"
+    DESCRIPTIONS = "descriptions"
+    TAGS = "tags"
+
+
+class ModelUse(Message):
+    """The calls to one language model for one purpose."""
+
+    purpose: ModelPurpose
+    model: str
+    calls: int = 0
+    failures: int = 0  # calls without a valid answer, which may cost tokens too
+    tokens_in: int = 0
+    tokens_out: int = 0
+    microdollars: int = 0  # millionths of a US dollar; 0 if the price is not known
+
+
+class ModelDay(Message):
+    """What a tenant used of language models on one day, UTC.
+
+    A copy of scribe reserves what a call may cost before it makes the call, and replaces the reservation by what
+    the call did cost. A reservation that is never replaced, because the copy was killed, counts for the whole day.
+    """
+
+    tenant: str
+    day: date
+    reserved_tokens: int = 0
+    reserved_microdollars: int = 0
+    uses: tuple[ModelUse, ...] = ()
+
+
 class AuditAction(StrEnum):
     """What is recorded."""
 
@@ -69,6 +104,12 @@ class AuditAction(StrEnum):
     JOB_CANCELLED = "job_cancelled"
     CACHE_CLEARED = "cache_cleared"
     HISTORY_DELETED = "history_deleted"
+    DOCUMENT_CREATED = "document_created"
+    DOCUMENT_CHANGED = "document_changed"
+    DOCUMENTS_IMPORTED = "documents_imported"
+    DOCUMENTS_COMMITTED = "documents_committed"
+    DOCUMENTS_PUSHED = "documents_pushed"
+    DOCUMENTS_REMOTE_CHANGED = "documents_remote_changed"
     WEBHOOK_ACCEPTED = "webhook_accepted"
 
 
@@ -99,10 +140,14 @@ class HistoryHit(Message):
     file_path: str
     start_line: int
     end_line: int
+    score: float | None = None  # None in entries of earlier releases
 
 
 class HistoryEntry(Message):
-    """A question and its hits, without code."""
+    """A question, its hits without code, and how they were found.
+
+    What follows `hits` is empty in entries of earlier releases.
+    """
 
     at: datetime
     tenant: str
@@ -112,6 +157,14 @@ class HistoryEntry(Message):
     repo: str = ""
     query: str  # redacted
     hits: Annotated[tuple[HistoryHit, ...], Field(max_length=HISTORY_HITS_MAX)] = ()
+    hits_found: int | None = None  # hits on the page; `hits` keeps the first of them
+    intent: str = ""
+    confidence: str = ""
+    legs: dict[str, int] = {}  # hits of the page by each leg that found them
+    missing_legs: tuple[str, ...] = ()
+    cached: bool = False
+    corpus_version: int | None = None
+    timings_ms: dict[str, float] = {}  # by step
 
 
 class FeedbackEntry(Message):

@@ -47,6 +47,8 @@ class ErrorCode(StrEnum):
     REF_NOT_FOUND = "ref_not_found"
     TENANT_NOT_FOUND = "tenant_not_found"
     TENANT_EXISTS = "tenant_exists"
+    WIKI_NOT_FOUND = "wiki_not_found"
+    WIKI_PAGE_NOT_FOUND = "wiki_page_not_found"
     CLONE_REFUSED = "clone_refused"
     CLONE_FAILED = "clone_failed"
     SOURCE_NOT_FOUND = "source_not_found"
@@ -66,6 +68,21 @@ class ErrorCode(StrEnum):
     DEADLINE_EXCEEDED = "deadline_exceeded"
     UNAVAILABLE = "unavailable"
     DISK_FULL = "disk_full"
+    DOCUMENT_NOT_FOUND = "document_not_found"
+    DOCUMENT_READ_ONLY = "document_read_only"
+    DOCUMENT_CONFLICT = "document_conflict"
+    DOCUMENT_EXISTS = "document_exists"
+    VERSION_NOT_FOUND = "version_not_found"
+    EMBEDDING_FAILED = "embedding_failed"
+    NOTHING_TO_COMMIT = "nothing_to_commit"
+    GIT_ERROR = "git_error"
+    REMOTE_NOT_SET = "remote_not_set"
+    REMOTE_REFUSED = "remote_refused"  # the team has to change something there, or its login
+    TASK_NOT_FOUND = "task_not_found"
+    TASK_AMBIGUOUS = "task_ambiguous"
+    TASK_CONFLICT = "task_conflict"
+    INVALID_STATUS = "invalid_status"
+    INVALID_COMMIT = "invalid_commit"
     INDEX_LOST = "index_lost"
     STORE_DAMAGED = "store_damaged"
     MODEL_MISMATCH = "model_mismatch"
@@ -89,6 +106,8 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.REF_NOT_FOUND: 404,
     ErrorCode.TENANT_NOT_FOUND: 404,
     ErrorCode.TENANT_EXISTS: 409,
+    ErrorCode.WIKI_NOT_FOUND: 404,
+    ErrorCode.WIKI_PAGE_NOT_FOUND: 404,
     ErrorCode.SOURCE_NOT_FOUND: 404,
     ErrorCode.REPO_AMBIGUOUS: 409,
     ErrorCode.REPO_EXISTS: 409,
@@ -109,6 +128,19 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.DISK_FULL: 507,
     ErrorCode.INDEX_LOST: 503,
     ErrorCode.STORE_DAMAGED: 503,
+    ErrorCode.DOCUMENT_NOT_FOUND: 404,
+    ErrorCode.DOCUMENT_READ_ONLY: 403,
+    ErrorCode.DOCUMENT_CONFLICT: 409,
+    ErrorCode.DOCUMENT_EXISTS: 409,
+    ErrorCode.VERSION_NOT_FOUND: 404,
+    ErrorCode.EMBEDDING_FAILED: 422,
+    ErrorCode.NOTHING_TO_COMMIT: 409,
+    ErrorCode.GIT_ERROR: 502,
+    ErrorCode.REMOTE_NOT_SET: 409,
+    ErrorCode.REMOTE_REFUSED: 409,
+    ErrorCode.TASK_NOT_FOUND: 404,
+    ErrorCode.TASK_AMBIGUOUS: 409,
+    ErrorCode.TASK_CONFLICT: 409,
     ErrorCode.GRAPH_NOT_BUILT: 503,
     ErrorCode.DEADLINE_EXCEEDED: 504,
 }

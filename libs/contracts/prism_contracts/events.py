@@ -10,14 +10,18 @@ import hashlib
 from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from prism_contracts.base import BASE_LAYER, Event, Lane, Message
 from prism_contracts.code import Chunk, FileFlags, SkipReason, Symbol
+from prism_contracts.records import Anchor, AnchoredKind
 from prism_contracts.types import (
+    PUSHED_COMMITS_MAX,
+    CommitId,
     CommitIdOrNone,
+    CommitMessage,
     Digest,
     GitUrl,
     JobId,
@@ -26,6 +30,7 @@ from prism_contracts.types import (
     PackBytes,
     RefName,
     RepoKey,
+    RepoName,
     ShortText,
     TenantId,
 )
@@ -289,6 +294,29 @@ class FilesDropped(Event):
         return f"FilesDropped:{self.round}:{hashlib.sha256(''.join(self.files).encode()).hexdigest()}"
 
 
+class AnchorsBroken(Event):
+    """Places that a document or task names have changed or are gone, so that it may be out of date.
+
+    Producer: workspace. Consumer: none of Prism; it is for a team's own automation.
+    """
+
+    v: int = 1
+    tenant: str
+    kind: AnchoredKind
+    subject: str  # id of the document or task
+    content: str  # SHA-256 of the text that names them
+    commit: str  # the indexed commit at which they were found changed, or `uncommitted`
+    version: int = 0  # version of the import that served it
+    anchors: tuple[Anchor, ...]  # those that broke now; earlier ones were reported before
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key: the same places of the same text after the same import."""
+        places = "\n".join(f"{one.repo} {one.path} {one.symbol} {one.text}" for one in self.anchors)
+        digest = hashlib.sha256(f"{self.content}\n{places}".encode()).hexdigest()
+        return f"AnchorsBroken:{self.tenant}:{self.kind}:{self.subject}:{self.commit}:{self.version}:{digest}"
+
+
 class FilesUploaded(Event):
     """A client uploaded a pack of file contents of a snapshot. Producer: gateway. Consumer: ingest."""
 
@@ -304,8 +332,30 @@ class FilesUploaded(Event):
         return f"FilesUploaded:{self.job}:{self.pack}"
 
 
+class PushedCommit(Message):
+    """A commit of a push, with the beginning of its message."""
+
+    commit: CommitId
+    message: CommitMessage
+
+
+PushedCommits = Annotated[tuple[PushedCommit, ...], Field(max_length=PUSHED_COMMITS_MAX)]
+
+
+class MergedPullRequest(Message):
+    """A pull request that was merged, as the forge reports it."""
+
+    url: GitUrl = ""  # its page
+    title: ShortText = ""
+    body: CommitMessage = ""  # its beginning
+    branch: RefName = ""  # its own; empty if it is in a fork
+    target: RefName = ""  # the branch that it was merged into
+
+
 class PushReceived(Event):
     """A branch may have moved at the remote. Ingest looks there: nothing in this event is indexed.
+
+    What it says of commits and of a merged pull request concerns tasks only.
 
     Producer: gateway (webhooks), ingest (poll). Consumer: ingest.
     """
@@ -320,6 +370,9 @@ class PushReceived(Event):
     is_deleted: bool = False  # the branch was deleted, or the pull request closed
     default_branch: RefName = ""  # as the forge reports it, or empty
     commit: CommitIdOrNone = ""  # the head of the branch, if the sender knows it
+    # As the forge reports them. Only for branches that Prism does not fetch.
+    commits: PushedCommits = ()
+    merged: MergedPullRequest | None = None
     delivery: ShortText  # identifies the push, and the attempt to deliver it
     received_at: datetime
     lane: Lane = Lane.LIVE
@@ -328,6 +381,47 @@ class PushReceived(Event):
     def message_id(self) -> str:
         """Idempotency key."""
         return f"PushReceived:{self.tenant}:{self.repo}:{self.delivery}"
+
+
+class BranchPushed(Event):
+    """A branch moved at the remote, and has these new commits.
+
+    Producer: ingest. Consumer: workspace, which links the tasks that the branch and the messages name.
+    """
+
+    v: MessageVersion = 1
+    tenant: TenantId
+    repo: RepoKey
+    name: RepoName  # owner/name at the time of the push
+    branch: RefName = ""  # empty if the repository follows a commit
+    # The newest ones, oldest first. Commits that were pushed before may be among them.
+    commits: PushedCommits = ()
+    push: ShortText  # identifies the push: the job that fetched it, or the delivery that announced it
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"BranchPushed:{self.tenant}:{self.repo}:{self.push}"
+
+
+class PullRequestMerged(Event):
+    """A pull request was merged into the branch that Prism follows.
+
+    Producer: ingest. Consumer: workspace, which may complete the tasks that it names.
+    """
+
+    v: MessageVersion = 1
+    tenant: TenantId
+    repo: RepoKey
+    name: RepoName  # owner/name at the time of the merge
+    pull_request: RefName  # its short name, `pull/12`
+    merged: MergedPullRequest
+    delivery: ShortText  # the webhook's delivery id
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"PullRequestMerged:{self.tenant}:{self.repo}:{self.delivery}"
 
 
 class JobLetter(Message):

@@ -37,6 +37,11 @@ USAGE = "PRISM_USAGE"
 AUDIT = "PRISM_AUDIT"
 HISTORY = "PRISM_HISTORY"
 FEEDBACK = "PRISM_FEEDBACK"
+# Which files each import changed.
+CHANGES = "PRISM_CHANGES"
+CHANGES_MAX_AGE_S = 90 * 24 * HOUR_S
+# Per repository; beyond it the oldest are dropped.
+CHANGES_ENTRIES_MAX = 1_000
 AUDIT_MAX_AGE_S = 400 * 24 * HOUR_S
 # Per tenant and action; beyond it the oldest are dropped, so a flood of one action hides no other.
 AUDIT_ENTRIES_MAX = 100_000
@@ -60,6 +65,11 @@ def ping_subject(service: str) -> str:
     return f"prism.ping.{service}"
 
 
+def inbox_prefix(service: str) -> str:
+    """The prefix of the subjects on which a service receives replies."""
+    return f"_INBOX_{service}"
+
+
 # Key-value buckets.
 KV_REPOSITORIES = "prism_repositories"  # <tenant>.<repo id> -> Repository
 KV_REPOSITORY_NAMES = "prism_repository_names"  # <tenant>.<repo_id of the name> -> RepositoryName
@@ -79,14 +89,27 @@ KV_MODEL_VERSIONS = "prism_components"  # chunker, embedder-fast, embedder-deep 
 KV_SCIP = "prism_scip"  # <tenant>.<repo id>.<layer>.<hash of indexer and folder> -> ScipIndex
 KV_ANSWERS = "prism_answers"  # <tenant>.<sha256 of everything that an answer depends on> -> SearchAnswer
 KV_DEEP_VECTORS = "prism_deep_vectors"  # <sha256 of model and text> -> float16 bytes
+KV_ANCHORS = "prism_anchors"  # <tenant>.<kind>.<id of a document or task> -> AnchorsRecord
 KV_GRAPHS = "prism_graphs"  # <tenant>.<repo id>.<layer> -> GraphRecord
+KV_DESCRIPTIONS = "prism_descriptions"  # <tenant>.<repo id> -> DescriptionsRecord
+# <tenant>.<repo id>.<address of a content> -> WrittenDescription
+KV_WRITTEN_DESCRIPTIONS = "prism_written_descriptions"
+KV_WIKI = "prism_wiki"  # <tenant>.<repo id> -> WikiRecord
+KV_DOCUMENTS = "prism_documents"  # <tenant>.<document id> -> DocumentRecord
+KV_GIT_OBJECTS = "prism_git_objects"  # <tenant>.<SHA-1> -> a git object, compressed
+KV_GIT_REFS = "prism_git_refs"  # <tenant>.<branch> -> SHA-1 of its commit
+KV_DOCUMENT_REMOTES = "prism_document_remotes"  # <tenant>.remote -> DocumentRemote
+KV_MODEL_DAYS = "prism_model_days"  # <tenant>.<day> -> ModelDay
+KV_TASKS = "prism_tasks"  # <tenant>.<task id> -> TaskRecord
 
 # Object buckets.
 OBJECTS_CLAIMS = "prism_claims"  # bodies of messages too large for the bus
 OBJECTS_HISTORIES = "prism_histories"  # <tenant>.<repo id> -> History of the newest snapshot that has one
 OBJECTS_SNAPSHOTS = "prism_snapshots"  # <job id> -> manifest of the snapshot
 OBJECTS_GRAPHS = "prism_graph_files"  # <tenant>.<repo id>.<layer>.<version>.<indexes>.<format> -> graph
+OBJECTS_WIKI = "prism_wiki_pages"  # <tenant>.<repo id>.<page>.<hash of its sources> -> Markdown
 OBJECTS_LAYERS = "prism_layer_files"  # <tenant>.<repo id>.<layer>.<version> -> LayerFiles
+OBJECTS_GIT = "prism_large_git_objects"  # <tenant>.<SHA-1> -> a git object too large for KV_GIT_OBJECTS
 OBJECTS_SCIP = "prism_occurrences"  # <sha256> -> occurrences of a repository, packed
 
 # A larger body goes to the object store, and a reference travels instead. The server counts headers too, and

@@ -2,7 +2,9 @@
 
 import hashlib
 import re
-from datetime import datetime
+import unicodedata
+import uuid
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -10,12 +12,31 @@ from pydantic import Field
 
 from prism_contracts.base import BASE_LAYER, Lane, Message, repo_id
 from prism_contracts.errors import ErrorBody
-from prism_contracts.types import COUNT_MAX, TENANT_PATTERN, CommitIdOrNone, Count, FilePath, ShortText
+from prism_contracts.types import (
+    COUNT_MAX,
+    TENANT_PATTERN,
+    CommitIdOrNone,
+    Count,
+    DocumentFields,
+    DocumentSources,
+    DocumentTags,
+    FilePath,
+    GitUrl,
+    RefName,
+    ShortText,
+    TaskText,
+)
 
 # A ref cannot contain a colon, so no branch has the name of an overlay.
 OVERLAY_HANDLE = "overlay:"
 HISTORY_COMMITS_MAX = 2_000
 HISTORY_FILES_MAX = 20_000
+ANCHORS_MAX = 100
+# In place of a commit: the index holds edits that no commit does.
+UNCOMMITTED: Final = "uncommitted"
+# Together they fit a value of a bucket.
+LINK_REPOS_MAX = 500
+WANTED_LINKS_MAX = 4
 
 
 # The characters that JetStream allows in a key, without the dot that separates its parts.
@@ -373,6 +394,7 @@ class Job(Message):
     planned_at: datetime | None = None  # the changes are known
     updated_at: datetime
     finished_at: datetime | None = None
+    trace: str = ""  # W3C `traceparent` of what began the job, if it is traced
 
 
 class CancelledJob(Message):
@@ -415,6 +437,8 @@ class Limit(StrEnum):
     CHUNKS = "chunks"  # of all repositories
     IMPORTS_AT_ONCE = "imports_at_once"
     OVERLAYS = "overlays"
+    MODEL_TOKENS_PER_DAY = "model_tokens_per_day"  # language models; missing: PRISM_LLM_TOKENS_PER_DAY
+    MODEL_CENTS_PER_DAY = "model_cents_per_day"  # US cents; missing: PRISM_LLM_CENTS_PER_DAY
 
 
 # A limit that is missing, or None, is no limit.
@@ -453,6 +477,11 @@ class Tenant(Message):
     search_history: bool | None = None  # whether questions are kept; None: as PRISM_SEARCH_HISTORY says
     created_at: datetime
     removal: TenantRemoval | None = None
+
+
+def model_day_key(tenant: str, day: date) -> str:
+    """Returns the key of what a tenant used of language models on a day."""
+    return record_key(tenant, f"{day:%Y%m%d}")
 
 
 def group_key(tenant: str, name: str) -> str:
@@ -509,6 +538,157 @@ class Delivery(Message):
     times: int = 0
 
 
+class WikiPageKind(StrEnum):
+    """What a page of a wiki is about."""
+
+    OVERVIEW = "overview"
+    COMPONENT = "component"
+    FLOWS = "flows"
+    TYPES = "types"
+    GUIDE = "guide"
+    CONVENTIONS = "conventions"
+    GLOSSARY = "glossary"
+
+
+class WikiTocEntry(Message):
+    """A planned page. `subject` is the name of its component."""
+
+    key: str
+    title: str
+    kind: WikiPageKind
+    subject: str = ""
+
+
+class WikiState(StrEnum):
+    """How far a wiki is."""
+
+    PLANNING = "planning"  # the table of contents waits for the graph; older pages can be read
+    RUNNING = "running"
+    COMPLETE = "complete"
+    COMPLETE_WITH_ERRORS = "complete_with_errors"  # some pages failed; the next trigger tries them again
+    FAILED = "failed"  # no page could be planned; the next trigger tries again
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a run is at it, or was stopped."""
+        return self in {WikiState.PLANNING, WikiState.RUNNING}
+
+
+class OlderWikiPage(Message):
+    """A text that a newer one has replaced."""
+
+    object: str
+    commit: str  # the last commit that it described
+    written_at: datetime
+
+
+class WikiPageState(Message):
+    """A written page. Its text is an object, which is written again only if its sources changed."""
+
+    source_hash: str  # hash of everything that the page is made of, without what a language model wrote
+    model: str = ""  # the language model that wrote its introduction
+    object: str
+    size_bytes: int
+    version: int  # the import that the page was last compared with; 0 if it has to be compared again
+    commit: str  # the commit of that import
+    written_at: datetime
+    older: tuple[OlderWikiPage, ...] = ()  # the newest first
+
+
+class FailedWikiPage(Message):
+    """A page that could not be written, with the last error and the number of attempts in all runs."""
+
+    key: str
+    title: str
+    error: str
+    attempts: int
+
+
+def wiki_key(tenant: str, repo: str) -> str:
+    """Returns the key of a wiki's record."""
+    return record_key(tenant, repo)
+
+
+class WikiRecord(Message):
+    """The wiki of a repository. Its table of contents is stored before the first page.
+
+    While it is planned, the table of contents is the one of the import before.
+    """
+
+    tenant: str
+    repo: str
+    state: WikiState
+    format: int  # version of the page writer; a new version writes all pages again
+    version: int  # the import that the wiki describes, or is planned for
+    commit: str
+    toc: tuple[WikiTocEntry, ...]
+    pages: dict[str, WikiPageState] = {}
+    failed_pages: tuple[FailedWikiPage, ...] = ()
+    error: str = ""  # why it failed
+    started_at: datetime
+    alive_at: datetime | None = None  # when its run last reported that it is alive
+    finished_at: datetime | None = None
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return wiki_key(self.tenant, self.repo)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the table of contents is the one of its version."""
+        return bool(self.toc) and self.state not in {WikiState.PLANNING, WikiState.FAILED}
+
+
+class DescriptionsState(StrEnum):
+    """How far the descriptions of a repository are."""
+
+    RUNNING = "running"
+    PAUSED = "paused"  # the model cannot be asked now; the run goes on by itself
+    COMPLETE = "complete"
+
+
+def descriptions_key(tenant: str, repo: str) -> str:
+    """Returns the key of the record of a repository's descriptions."""
+    return record_key(tenant, repo)
+
+
+class DescriptionsRecord(Message):
+    """A run in which a language model describes the files and components of a repository."""
+
+    tenant: str
+    repo: str
+    state: DescriptionsState
+    version: int  # the import that is described
+    owner: str  # a random id of the process that runs it
+    model: str
+    total: int = 0
+    done: int = 0
+    failed: int = 0
+    message: str = ""
+    started_at: datetime
+    alive_at: datetime  # when its run last reported that it is alive
+    finished_at: datetime | None = None
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return descriptions_key(self.tenant, self.repo)
+
+
+def written_description_key(tenant: str, repo: str, content: str) -> str:
+    """Returns the key of what a model wrote about a content."""
+    return record_key(tenant, repo, content)
+
+
+class WrittenDescription(Message):
+    """What a language model wrote about a content. An empty text says that nothing useful came of it."""
+
+    text: str = Field(max_length=300)
+    model: str
+    written_at: datetime
+
+
 class Installation(Message):
     """A random secret of this installation, generated once."""
 
@@ -556,3 +736,269 @@ class GraphRecord(Message):
     def key(self) -> str:
         """Key in the bucket."""
         return graph_key(self.tenant, self.repo, self.layer)
+
+
+def document_key(tenant: str, document: str) -> str:
+    """Returns the key of a document's record."""
+    return record_key(tenant, document)
+
+
+def document_id(tenant: str, path: str) -> str:
+    """Returns the id of a document: a UUID5 of its tenant and the path that it is created at.
+
+    Two documents created at one path have one key, so the second creation is noticed.
+    """
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"prism:{tenant}:{folded_path(path)}"))
+
+
+def folded_path(path: str) -> str:
+    """Returns the path in the form in which paths are compared: neither case nor composition counts.
+
+    Some file systems cannot tell such paths apart. It is the canonical caseless match of Unicode (D145).
+    """
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
+
+
+class DraftNote(Message):
+    """One of the drafts of a document since its last commit."""
+
+    version: Count
+    blob: str
+    by: str = ""  # the label of the caller's token
+    at: datetime
+
+
+class DocumentRecord(Message):
+    """A document of a tenant. The blobs are git objects, whose hashes are kept here.
+
+    `blob` is what callers read and search. A document whose `blob` is not the `committed_blob` is a draft.
+    """
+
+    tenant: str
+    document: str  # see `document_id`
+    path: str
+    blob: str
+    committed_blob: str = ""  # empty: no commit has it yet
+    commit: str = ""  # a commit that holds `committed_blob` at its path
+    indexed_blob: str = ""  # the blob that the last completed import indexed
+    indexed_commit: str = ""  # the commit that this import named; empty if it was a draft's
+    title: str
+    tags: DocumentTags = ()
+    category: str = ""
+    url: str = ""  # where a captured page comes from
+    description: str = ""
+    sources: DocumentSources = ()  # ids of documents, or URLs
+    custom: DocumentFields = {}
+    created_at: datetime
+    modified_at: datetime
+    is_generated: bool = True  # False: captured, read-only
+    word_count: Count = 0
+    summary: str = ""  # the beginning of its text, 200 characters at most
+    version: Count = 1  # counts the changes that a caller or a push to the remote made
+    conflict: str = ""  # path of the document with the version of the remote, until the next update
+    drafts: tuple[DraftNote, ...] = ()  # the last ones since its commit, the newest last
+    imported_blob: str = ""  # the git hash of the last file that was imported at its path
+    imported_version: Count = 0  # the version that this import made
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return document_key(self.tenant, self.document)
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether it is gone, and only the index may still have it."""
+        return not self.blob
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether no commit holds its newest content."""
+        return self.blob != self.committed_blob
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the index holds its newest content, and names the commit that holds it."""
+        return self.indexed_blob == self.blob and (self.is_draft or self.indexed_commit == self.commit)
+
+
+def document_remote_key(tenant: str) -> str:
+    """Returns the key of a tenant's remote."""
+    return record_key(tenant, "remote")
+
+
+class DocumentRemote(Message):
+    """The git repository of a team that its documents are pushed to, and how far that has come."""
+
+    tenant: str
+    url: str  # without a login
+    branch: RefName
+    set_by: str = ""  # who set it, as the audit names people
+    set_at: datetime
+    remote_commit: str = ""  # the newest commit of that branch that the documents contain
+    checked_at: datetime | None = None  # when the remote last answered
+    next_at: datetime  # when it is looked at again
+    wants_push: bool = False  # what is committed is to be pushed as soon as possible
+    failures: Count = 0  # consecutive failures
+    error: ErrorBody | None = None  # why the last try failed
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return document_remote_key(self.tenant)
+
+
+class AnchoredKind(StrEnum):
+    """What has anchors."""
+
+    DOCUMENT = "document"
+    TASK = "task"
+
+
+class AnchorKind(StrEnum):
+    """What an anchor holds on to."""
+
+    FILE = "file"
+    LINES = "lines"
+    SYMBOL = "symbol"
+
+
+class StaleReason(StrEnum):
+    """Why an anchor does not hold any more."""
+
+    FILE_GONE = "file_gone"
+    SYMBOL_GONE = "symbol_gone"  # the file is there, its definition is not
+    TEXT_CHANGED = "text_changed"  # the definition or the lines have other text
+
+
+class Staleness(Message):
+    """Since when an anchor does not hold any more."""
+
+    reason: StaleReason
+    commit: str  # the first indexed commit at which it did not hold, or `UNCOMMITTED`
+    found_at: datetime
+
+
+class Anchor(Message):
+    """A place of code that a document or task names.
+
+    It holds while the text of that place is what it was when it was linked, wherever in the repository it moves.
+    Lines whose text their file has several times hold while the lines before or after them are the same, too.
+    """
+
+    repo: str  # id of the repository
+    kind: AnchorKind
+    path: str
+    symbol: str = ""  # qualified; empty unless it is a symbol
+    start_line: int = 0  # where the text is now, or was last; 0 for a file
+    end_line: int = 0
+    text: str = ""  # SHA-256 of the lines when it was linked; empty for a file
+    context: Count = 0  # how many lines before and after are compared
+    before: str = ""  # SHA-256 of the lines before; empty without `context`
+    after: str = ""
+    commit: str  # the indexed commit at which it was linked
+    blob: str  # blob of the file at the last check; empty if the file was gone
+    stale: Staleness | None = None
+
+
+def anchors_key(tenant: str, kind: AnchoredKind, subject: str) -> str:
+    """Returns the key of the anchors of a document or task."""
+    return record_key(tenant, kind.value, subject)
+
+
+class WantedLinks(Message):
+    """A text whose places are to be linked, as soon as it is the one of its document or task."""
+
+    content: str  # identifies the text: its SHA-256
+    # Names of the repositories that its writer may see, in lower case; None: all of the tenant's.
+    visible: Annotated[tuple[str, ...], Field(max_length=LINK_REPOS_MAX)] | None = None
+    wanted_at: datetime
+
+
+class AnchorsRecord(Message):
+    """The anchors of a document or task.
+
+    What is wanted is written before the text itself, because it holds what the writer may see: links lead
+    nowhere else. Several texts may be wanted, of which one is written.
+    """
+
+    tenant: str
+    kind: AnchoredKind
+    subject: str  # id of the document or task
+    wanted: Annotated[tuple[WantedLinks, ...], Field(max_length=WANTED_LINKS_MAX)] = ()  # the newest last
+    linked: str = ""  # SHA-256 of the text whose places `anchors` are; empty if none is linked yet
+    anchors: Annotated[tuple[Anchor, ...], Field(max_length=ANCHORS_MAX)] = ()
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return anchors_key(self.tenant, self.kind, self.subject)
+
+
+def task_key(tenant: str, task: str) -> str:
+    """Returns the key of a task's record."""
+    return record_key(tenant, task)
+
+
+class TaskChange(Message):
+    """A change of a task: who made it and when. The two statuses differ if it changed the status."""
+
+    version: Count  # the version that it made
+    at: datetime
+    by: str  # the label of the caller's token, `push` for links that a push made, or `pull request`
+    changed: tuple[str, ...]  # names of the fields
+    from_status: str | None = None  # None: the task was created
+    to_status: str
+    # The pull request that completed it, if one did: owner/name, its short name (`pull/12`), and its page.
+    repo: str = ""
+    pull_request: str = ""
+    url: GitUrl = ""
+
+
+class PlanningReference(Message):
+    """What plans a task, such as a specification, or what it is about."""
+
+    file_path: FilePath  # or a symbol, a document's id, an address
+    reference_type: str  # see `rpc.tasks.ReferenceType`
+
+
+class BranchLink(Message):
+    """A branch on which a task is worked on."""
+
+    branch_name: str
+    repo: str = ""  # owner/name; empty if it is not known
+    linked_at: datetime
+
+
+class CommitLink(Message):
+    """A commit that belongs to a task."""
+
+    commit_hash: str  # 40 hex digits
+    commit_message: ShortText = ""  # its first line
+    repo: str = ""  # owner/name; empty if it is not known
+    linked_at: datetime
+
+
+class TaskRecord(Message):
+    """A task of a tenant. Each change replaces the whole record, so no part can differ from another."""
+
+    tenant: str
+    task: str  # a UUID
+    title: str
+    description: TaskText = ""
+    notes: TaskText = ""
+    status: str
+    repo: str = ""  # owner/name; only callers who see it see the task. Empty: every caller of the tenant
+    version: Count = 1  # counts the changes
+    created_at: datetime
+    updated_at: datetime
+    created_by: str = ""
+    references: tuple[PlanningReference, ...] = ()
+    branches: tuple[BranchLink, ...] = ()
+    commits: tuple[CommitLink, ...] = ()
+    # The creation and the newest changes, oldest first. See `version` for how many there were.
+    history: tuple[TaskChange, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Key in the bucket."""
+        return task_key(self.tenant, self.task)

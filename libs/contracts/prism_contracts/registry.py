@@ -59,6 +59,7 @@ class Timeout(StrEnum):
     QUESTION = "question"
     IMPORT = "import"  # contacts a git server, or receives many files
     SCIP = "scip"
+    MODEL = "model"  # asks a language model
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Rpc(Generic[Request, Answer]):
     deadline_s: float = 14.0  # how long the service works on it; a service may override this by a setting
     timeout: Timeout = Timeout.QUESTION
     writes: bool = False  # refused while the disk is full
+    reads: bool = False  # changes nothing, so that it may be asked again if the connection was lost
 
     @property
     def subject(self) -> str:

@@ -2,11 +2,14 @@
 
 push received
 files uploaded / cloned
+  -> BranchPushed                              ingest, if a branch has new commits
+  -> PullRequestMerged                         ingest, if a webhook said so
   -> FileChanged, FileRemoved, FileSkipped     ingest
   -> FileChunked                               chunker
   -> FileEmbedded                              embedder
   -> FilesSettled                              indexer, once the change is durable in Qdrant
   -> RepoIndexed                               ingest, once every file of the job is settled
+  -> AnchorsBroken                             workspace, if documents or tasks name what changed
   -> DeepEmbeddingRequested, DeepEmbedded      indexer and embedder, if a deep model runs
 """
 
@@ -26,6 +29,8 @@ STREAMS = (UPLOADS_STREAM, FILES_STREAM, CHUNKED_STREAM, EMBEDDED_STREAM, DEEP_S
 FILES_UPLOADED = Topic("files.uploaded", events.FilesUploaded, UPLOADS_STREAM)
 CLONE_REQUESTED = Topic("clone.requested", events.CloneRequested, UPLOADS_STREAM)
 PUSH_RECEIVED = Topic("push.received", events.PushReceived, UPLOADS_STREAM)
+BRANCH_PUSHED = Topic("branch.pushed", events.BranchPushed, UPLOADS_STREAM, Lane.LIVE)
+PULL_MERGED = Topic("pull.merged", events.PullRequestMerged, UPLOADS_STREAM, Lane.LIVE)
 FILE_CHANGED = Topic("file.changed", events.FileChanged, FILES_STREAM)
 FILE_CHUNKED = Topic("file.chunked", events.FileChunked, CHUNKED_STREAM)
 FILE_EMBEDDED = Topic("file.embedded", events.FileEmbedded, EMBEDDED_STREAM)
@@ -38,6 +43,7 @@ DEEP_REQUESTED = Topic("deep.requested", events.DeepEmbeddingRequested, DEEP_STR
 FILES_SETTLED = Topic("files.settled", events.FilesSettled, SETTLED_STREAM)
 REPO_INDEXED = Topic("repo.indexed", events.RepoIndexed, SETTLED_STREAM)
 SCIP_STORED = Topic("scip.stored", events.ScipStored, SETTLED_STREAM, Lane.BULK)
+ANCHORS_BROKEN = Topic("anchors.broken", events.AnchorsBroken, SETTLED_STREAM, Lane.BULK)
 DEEP_STARTED = Topic("deep.started", events.DeepModelStarted, SETTLED_STREAM, Lane.BULK)
 
 # In the order in which an event passes through the services.
@@ -45,6 +51,8 @@ ALL_TOPICS: tuple[AnyTopic, ...] = (
     FILES_UPLOADED,
     CLONE_REQUESTED,
     PUSH_RECEIVED,
+    BRANCH_PUSHED,
+    PULL_MERGED,
     FILE_CHANGED,
     FILE_REMOVED,
     FILE_SKIPPED,
@@ -54,11 +62,14 @@ ALL_TOPICS: tuple[AnyTopic, ...] = (
     FILES_SETTLED,
     REPO_INDEXED,
     SCIP_STORED,
+    ANCHORS_BROKEN,
     FILES_DROPPED,
     DEEP_STARTED,
     DEEP_REQUESTED,
     DEEP_EMBEDDED,
 )
+# Consumed by no service: a team's own programs read them from their stream.
+FOR_OTHERS: tuple[AnyTopic, ...] = (ANCHORS_BROKEN,)
 _BY_EVENT: dict[type[Event], AnyTopic] = {topic.event: topic for topic in ALL_TOPICS}
 
 

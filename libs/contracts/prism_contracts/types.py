@@ -33,6 +33,16 @@ URL_CHARS_MAX = 2_048
 SHORT_TEXT_CHARS_MAX = 1_000
 LABEL_CHARS_MAX = 100
 FEEDBACK_HITS_MAX = 20
+DOCUMENT_CHARS_MAX = MIB
+IMPORTED_CHARS_MAX = 4 * MIB
+DOCUMENT_TITLE_CHARS_MAX = 200
+DOCUMENT_TAGS_MAX = 100
+DOCUMENT_SOURCES_MAX = 100
+DOCUMENT_FIELDS_MAX = 50
+TASK_TITLE_CHARS_MAX = 200
+TASK_TEXT_CHARS_MAX = 20_000
+COMMIT_MESSAGE_CHARS_MAX = 4_000
+PUSHED_COMMITS_MAX = 100
 DIFF_CHARS_MAX = 400_000
 INDEXED_NAME_CHARS_MAX = 100_000
 MODEL_TEXT_CHARS_MAX = 20_000
@@ -54,6 +64,7 @@ _GROUP = r"@[a-z0-9][a-z0-9-]{0,62}"
 _REPO_PATTERN = rf"^(?:{_REPO})$"
 _REPO_OR_NONE = rf"^(?:{_REPO})?$"
 _COMMIT_PATTERN = r"^(?:tree:)?[0-9a-f]{1,64}$"
+_VERSION_OR_NONE = r"^(?:[0-9a-f]{40}|[0-9]{1,9})?$"
 _COMMIT_OR_NONE = r"^(?:(?:tree:)?[0-9a-f]{1,64})?$"
 _BLOB_PATTERN = r"^(?:[0-9a-f]{40}|[0-9a-f]{64})?$"
 _DIGEST_PATTERN = r"^[0-9a-fA-F]{64}$"
@@ -75,6 +86,7 @@ MEANINGS: Mapping[str, str] = {
     _REPO_OR_NONE: "should be owner/name, of letters, digits and . _ - + @ ~, without `..`",
     _COMMIT_PATTERN: "should be a commit hash in lower-case hex",
     _COMMIT_OR_NONE: "should be a commit hash in lower-case hex",
+    _VERSION_OR_NONE: "should be a commit hash of 40 hex digits, or the number of a draft",
     _BLOB_PATTERN: "should be a git blob hash of 40 or 64 hex digits",
     _DIGEST_PATTERN: "should be a SHA-256 in hex",
     _GROUP_PATTERN: "should be @ and 1 to 63 lower-case letters, digits and dashes",
@@ -139,6 +151,21 @@ EditDiff = Annotated[str, StringConstraints(max_length=EDIT_BYTES_MAX)]  # that 
 FileText = Annotated[str, StringConstraints(max_length=EDIT_BYTES_MAX)]
 FileBytes = Annotated[bytes, Field(max_length=EDIT_BYTES_MAX)]
 PackBytes = Annotated[bytes, Field(max_length=PACK_BYTES_MAX)]
+DocumentText = Annotated[str, StringConstraints(max_length=DOCUMENT_CHARS_MAX)]
+# Longer than a document, so that one file that is too long does not refuse the others.
+ImportedText = Annotated[str, StringConstraints(max_length=IMPORTED_CHARS_MAX)]
+DocumentTitle = Annotated[
+    str, StringConstraints(min_length=1, max_length=DOCUMENT_TITLE_CHARS_MAX, pattern=_NO_CONTROL)
+]
+DocumentTag = Annotated[str, StringConstraints(min_length=1, max_length=WORD_CHARS_MAX, pattern=_NO_CONTROL)]
+# A commit, or the number of a draft.
+DocumentVersionOrNone = Annotated[str, StringConstraints(max_length=40, pattern=_VERSION_OR_NONE)]
+DocumentTags = Annotated[tuple[DocumentTag, ...], Field(max_length=DOCUMENT_TAGS_MAX)]
+TaskTitle = Annotated[
+    str, StringConstraints(min_length=1, max_length=TASK_TITLE_CHARS_MAX, pattern=_NO_CONTROL)
+]
+CommitMessage = Annotated[str, StringConstraints(max_length=COMMIT_MESSAGE_CHARS_MAX)]
+TaskText = Annotated[str, StringConstraints(max_length=TASK_TEXT_CHARS_MAX)]
 ShortText = Annotated[str, StringConstraints(max_length=SHORT_TEXT_CHARS_MAX)]
 ShortLine = Annotated[str, StringConstraints(max_length=SHORT_TEXT_CHARS_MAX, pattern=_NO_CONTROL)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_CHARS_MAX, pattern=_NO_CONTROL)]
@@ -146,4 +173,18 @@ LabelOrNone = Annotated[str, StringConstraints(max_length=LABEL_CHARS_MAX, patte
 Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
 Line = Annotated[int, Field(ge=1, le=LINE_MAX)]
 LineOrNone = Annotated[int, Field(ge=0, le=LINE_MAX)]  # 0: none
+# What a front matter holds besides the fields that Prism knows.
+DocumentFields = Annotated[
+    dict[
+        Annotated[str, StringConstraints(min_length=1, max_length=WORD_CHARS_MAX, pattern=_NO_CONTROL)],
+        ShortText
+        | bool
+        | Annotated[int, Field(ge=-COUNT_MAX, le=COUNT_MAX)]
+        | Annotated[float, Field(ge=-1e300, le=1e300)]
+        | DocumentTags
+        | None,
+    ],
+    Field(max_length=DOCUMENT_FIELDS_MAX),
+]
+DocumentSources = Annotated[tuple[ShortLine, ...], Field(max_length=DOCUMENT_SOURCES_MAX)]
 MessageVersion = Annotated[int, Field(ge=1, le=1_000)]

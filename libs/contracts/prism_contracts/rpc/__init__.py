@@ -2,7 +2,13 @@
 
 from prism_contracts.registry import AnyRpc, Rpc
 from prism_contracts.rpc import (
+    anchors,
+    changes,
     common,
+    context,
+    descriptions,
+    document_remote,
+    documents,
     files,
     graph,
     guidance,
@@ -12,9 +18,30 @@ from prism_contracts.rpc import (
     repositories,
     search,
     symbols,
+    tasks,
+    wiki,
 )
 
-MODULES = (common, search, files, symbols, graph, maps, guidance, imports, layers, repositories)
+MODULES = (
+    common,
+    search,
+    files,
+    symbols,
+    graph,
+    maps,
+    guidance,
+    context,
+    imports,
+    layers,
+    repositories,
+    changes,
+    documents,
+    document_remote,
+    tasks,
+    descriptions,
+    wiki,
+    anchors,
+)
 
 ALL_RPCS: tuple[AnyRpc, ...] = tuple(
     value for module in MODULES for value in vars(module).values() if isinstance(value, Rpc)

@@ -78,7 +78,7 @@ class Receipt(Message):
     files_skipped: int
     files_failed: int
     skipped_reasons: dict[str, int] = {}
-    # Retrieval legs that failed. The answer may lack their hits.
+    # Retrieval legs that failed: the answer may lack their hits. `reranker`: the hits are in the order without it.
     missing_legs: tuple[str, ...] = ()
     dirty: bool = False
     # For a layer: overridden files whose content was never uploaded. They are answered from the base.
@@ -113,4 +113,4 @@ class Reply(Message):
     error: ErrorBody | None = None
 
 
-RECEIPT = Rpc("search.receipt", ReceiptRequest, Receipt)
+RECEIPT = Rpc("search.receipt", ReceiptRequest, Receipt, reads=True)

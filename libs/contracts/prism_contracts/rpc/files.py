@@ -137,6 +137,7 @@ class OutlineReply(Message):
     file_path: str
     language: str
     line_count: int
+    description: str = ""  # one sentence about the file, as in get_module_map
     symbols: tuple[Symbol, ...]
     parse: str
     receipt: Receipt
@@ -219,6 +220,7 @@ class ManifestEntry(Message):
     file: str = ""  # id of the file point
     reason: str = ""  # why it is skipped
     flags: str | None = None  # their letters; None: unknown
+    chunks: Count = 0  # only in replies about `paths`
 
 
 class ManifestReply(Message):
@@ -265,11 +267,11 @@ class CountChunksReply(Message):
     chunks: int
 
 
-READ_FILE = Rpc("search.read_file", ReadFileRequest, ReadFileReply)
-LINES = Rpc("search.lines", LinesRequest, LinesReply)
-LIST_FILES = Rpc("search.list_files", ListFilesRequest, ListFilesReply)
-OUTLINE = Rpc("search.outline", OutlineRequest, OutlineReply)
-COVERAGE = Rpc("search.coverage", CoverageRequest, CoverageReply)
-MANIFEST = Rpc("search.manifest", ManifestRequest, ManifestReply)
-POINT_COUNTS = Rpc("search.point_counts", PointCountsRequest, PointCountsReply)
-COUNT_CHUNKS = Rpc("search.count_chunks", CountChunksRequest, CountChunksReply)
+READ_FILE = Rpc("search.read_file", ReadFileRequest, ReadFileReply, reads=True)
+LINES = Rpc("search.lines", LinesRequest, LinesReply, reads=True)
+LIST_FILES = Rpc("search.list_files", ListFilesRequest, ListFilesReply, reads=True)
+OUTLINE = Rpc("search.outline", OutlineRequest, OutlineReply, reads=True)
+COVERAGE = Rpc("search.coverage", CoverageRequest, CoverageReply, reads=True)
+MANIFEST = Rpc("search.manifest", ManifestRequest, ManifestReply, reads=True)
+POINT_COUNTS = Rpc("search.point_counts", PointCountsRequest, PointCountsReply, reads=True)
+COUNT_CHUNKS = Rpc("search.count_chunks", CountChunksRequest, CountChunksReply, reads=True)

@@ -390,8 +390,8 @@ class ImpactReply(Message):
     receipt: GraphReceipt
 
 
-CALL_HIERARCHY = Rpc("atlas.call_hierarchy", CallHierarchyRequest, CallHierarchyReply)
-TYPE_HIERARCHY = Rpc("atlas.type_hierarchy", TypeHierarchyRequest, TypeHierarchyReply)
-DEPENDENCIES = Rpc("atlas.dependencies", DependenciesRequest, DependenciesReply)
-FIND_PATH = Rpc("atlas.find_path", FindPathRequest, FindPathReply)
-IMPACT = Rpc("atlas.impact", ImpactRequest, ImpactReply)
+CALL_HIERARCHY = Rpc("atlas.call_hierarchy", CallHierarchyRequest, CallHierarchyReply, reads=True)
+TYPE_HIERARCHY = Rpc("atlas.type_hierarchy", TypeHierarchyRequest, TypeHierarchyReply, reads=True)
+DEPENDENCIES = Rpc("atlas.dependencies", DependenciesRequest, DependenciesReply, reads=True)
+FIND_PATH = Rpc("atlas.find_path", FindPathRequest, FindPathReply, reads=True)
+IMPACT = Rpc("atlas.impact", ImpactRequest, ImpactReply, reads=True)

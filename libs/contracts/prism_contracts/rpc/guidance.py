@@ -255,7 +255,7 @@ class RepoContextReply(Message):
     receipt: Receipt
 
 
-EDIT_CONTEXT = Rpc("search.edit_context", EditContextRequest, EditContextReply)
-EXISTING = Rpc("search.existing", ExistingRequest, ExistingReply)
-CONVENTIONS = Rpc("search.conventions", ConventionsRequest, ConventionsReply)
-REPO_CONTEXT = Rpc("search.repo_context", RepoContextRequest, RepoContextReply)
+EDIT_CONTEXT = Rpc("search.edit_context", EditContextRequest, EditContextReply, reads=True)
+EXISTING = Rpc("search.existing", ExistingRequest, ExistingReply, reads=True)
+CONVENTIONS = Rpc("search.conventions", ConventionsRequest, ConventionsReply, reads=True)
+REPO_CONTEXT = Rpc("search.repo_context", RepoContextRequest, RepoContextReply, reads=True)

@@ -12,6 +12,7 @@ from prism_contracts.code import (
     FileFlags,
     SkipReason,
 )
+from prism_contracts.events import PushedCommits
 from prism_contracts.records import UPLOAD, History, Job, Layer, Repository
 from prism_contracts.registry import Rpc, Timeout
 from prism_contracts.rpc.common import SNAPSHOT_FILES_MAX, CallerRequest
@@ -67,6 +68,7 @@ class OpenSnapshotRequest(CallerRequest):
     lane: Lane = Lane.BULK
     files: Annotated[tuple[SnapshotFile, ...], Field(max_length=SNAPSHOT_FILES_MAX)]
     history: History | None = None  # of a git work tree
+    commits: PushedCommits = ()  # its newest ones, oldest first
 
 
 class OpenSnapshotReply(Message):
@@ -235,8 +237,8 @@ STORE_SCIP = Rpc(
 )
 CLONE = Rpc("ingest.clone", CloneRequest, JobReply, deadline_s=20, writes=True)
 EDIT = Rpc("ingest.edit", EditRequest, JobReply, deadline_s=60, timeout=Timeout.IMPORT, writes=True)
-COMMIT_FILE = Rpc("ingest.commit_file", CommitFileRequest, CommitFileReply, deadline_s=10)
-COMMIT_FILES = Rpc("ingest.commit_files", CommitFilesRequest, CommitFilesReply, deadline_s=10)
-JOB = Rpc("ingest.job", JobRequest, JobReply, deadline_s=10)
+COMMIT_FILE = Rpc("ingest.commit_file", CommitFileRequest, CommitFileReply, deadline_s=10, reads=True)
+COMMIT_FILES = Rpc("ingest.commit_files", CommitFilesRequest, CommitFilesReply, deadline_s=10, reads=True)
+JOB = Rpc("ingest.job", JobRequest, JobReply, deadline_s=10, reads=True)
 CANCEL_JOB = Rpc("ingest.cancel_job", CancelJobRequest, JobReply, deadline_s=10)
-JOBS = Rpc("ingest.jobs", JobsRequest, JobsReply, deadline_s=10)
+JOBS = Rpc("ingest.jobs", JobsRequest, JobsReply, deadline_s=10, reads=True)

@@ -47,7 +47,9 @@ class ModuleEntry(Message):
     lines: int
     tier: Tier
     relative_score: float
-    summary: str = ""  # its own summary
+    summary: str = ""  # one sentence about the file
+    content: str = ""  # address of the content that the graph was built from
+    used_by: int = 0  # files with resolved references to it, tests included
     top_symbols: tuple[str, ...] = ()  # each as `class Session`, the most depended-upon first
     commits_90_days: int | None = None  # None: no history is known
 
@@ -92,6 +94,7 @@ class ComponentSummary(Message):
     rank: float
     main_files: tuple[str, ...]
     main_symbols: tuple[str, ...]
+    description: str = ""  # what its main file is, and which components use it
 
 
 class ComponentDependency(Message):
@@ -205,5 +208,5 @@ class ArchitectureReply(Message):
     receipt: GraphReceipt
 
 
-MODULE_MAP = Rpc("atlas.module_map", ModuleMapRequest, ModuleMapReply)
-ARCHITECTURE = Rpc("atlas.architecture", ArchitectureRequest, ArchitectureReply)
+MODULE_MAP = Rpc("atlas.module_map", ModuleMapRequest, ModuleMapReply, reads=True)
+ARCHITECTURE = Rpc("atlas.architecture", ArchitectureRequest, ArchitectureReply, reads=True)

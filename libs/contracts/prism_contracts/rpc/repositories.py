@@ -151,7 +151,7 @@ UPDATE_REPOSITORY = Rpc(
 )
 CLEAR_CACHE = Rpc("ingest.clear_cache", ClearCacheRequest, RepositoryReply, deadline_s=10, writes=True)
 REPOSITORY_STATUS = Rpc(
-    "ingest.repository_status", RepositoryStatusRequest, RepositoryStatusReply, deadline_s=10
+    "ingest.repository_status", RepositoryStatusRequest, RepositoryStatusReply, deadline_s=10, reads=True
 )
 REINDEX = Rpc("ingest.reindex", ReindexRequest, JobReply, deadline_s=20, writes=True)
 REMOVE_REPOSITORY = Rpc(

@@ -21,6 +21,8 @@ from prism_contracts.types import (
 )
 
 SEARCH_LIMIT_MAX = 100
+# Among the legs of a hit: the reranker placed it. Among the missing legs of a receipt: it should have, and did not.
+RERANKER = "reranker"
 GREP_LIMIT_MAX = 2_000
 CONTEXT_LINES_MAX = 20
 SearchLimit = Annotated[int, Field(ge=1, le=SEARCH_LIMIT_MAX)]
@@ -85,7 +87,8 @@ class ShownLine(Message):
 
 
 class Hit(Message):
-    """One result. `score`, from 0 to 1, compares between replies; `raw_score` orders the hits of one.
+    """One result. `score`, from 0 to 1, compares between replies; `raw_score` orders the hits of one,
+    unless a reranker did.
 
     In code it is a symbol, and the lines are its range. `content` is filled with `Detail.FULL`, `lines` with
     `Detail.TOP`.
@@ -115,8 +118,8 @@ class Hit(Message):
     ] = ()  # of the first callee, if it is short and the first hit is not certain
     language: str = ""
     score: float
-    raw_score: float = 0.0  # the sum of the signals, which orders the hits
-    # The legs that found it, each with its rank (from 1).
+    raw_score: float = 0.0  # the sum of the signals
+    # The legs that found it, each with its rank (from 1), and `RERANKER` with its place if one ordered the hits.
     legs: dict[str, int] = {}
     # The contribution of each signal to the score, if requested.
     signals: dict[str, float] = {}
@@ -245,6 +248,6 @@ class EmbedQueryReply(Message):
     vectors: tuple[tuple[float, ...], ...]
 
 
-SEARCH = Rpc("search.search", SearchRequest, SearchReply)
-GREP = Rpc("search.grep", GrepRequest, GrepReply)
-EMBED_DEEP_QUERY = Rpc("embedder-deep.query", EmbedQueryRequest, EmbedQueryReply, deadline_s=10)
+SEARCH = Rpc("search.search", SearchRequest, SearchReply, reads=True)
+GREP = Rpc("search.grep", GrepRequest, GrepReply, reads=True)
+EMBED_DEEP_QUERY = Rpc("embedder-deep.query", EmbedQueryRequest, EmbedQueryReply, deadline_s=10, reads=True)

@@ -258,6 +258,6 @@ class UsesReply(Message):
     explained: str = ""  # packed: by path, the lines that define or use something of that name, or use the symbol under an alias
 
 
-DEFINITIONS = Rpc("search.definitions", DefinitionsRequest, DefinitionsReply)
-REFERENCES = Rpc("search.references", ReferencesRequest, ReferencesReply)
-USES = Rpc("atlas.uses", UsesRequest, UsesReply)
+DEFINITIONS = Rpc("search.definitions", DefinitionsRequest, DefinitionsReply, reads=True)
+REFERENCES = Rpc("search.references", ReferencesRequest, ReferencesReply, reads=True)
+USES = Rpc("atlas.uses", UsesRequest, UsesReply, reads=True)
