@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from nats.js import JetStreamContext
-from nats.js.api import ObjectStoreConfig
 from nats.js.errors import ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
@@ -13,6 +12,7 @@ from prism_catalog.target import Target
 from prism_contracts import names
 from prism_contracts.records import History, HistoryFile, repository_key
 from prism_contracts.rpc.guidance import RecentChanges
+from prism_runtime.objects import open_objects
 from prism_runtime.weighted_cache import WeightedCache
 
 FILES_KEPT_MAX = 200_000
@@ -29,8 +29,7 @@ class HistoryStore:
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "HistoryStore":
         """Open the store, and create it if it does not exist."""
-        config = ObjectStoreConfig(replicas=replicas)
-        return cls(await js.create_object_store(names.OBJECTS_HISTORIES, config))
+        return cls(await open_objects(js, names.OBJECTS_HISTORIES, replicas=replicas))
 
     async def put(self, tenant: str, repo: str, history: History) -> None:
         """Store the history of a repository, unless a newer one is stored."""

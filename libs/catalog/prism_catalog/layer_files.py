@@ -3,12 +3,12 @@
 import zlib
 
 from nats.js import JetStreamContext
-from nats.js.api import ObjectStoreConfig
 from nats.js.errors import NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
 from prism_contracts import names
 from prism_contracts.records import LayerFiles
+from prism_runtime.objects import open_objects
 
 
 class LayerFilesStore:
@@ -20,8 +20,7 @@ class LayerFilesStore:
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "LayerFilesStore":
         """Open the store, and create it if it does not exist."""
-        config = ObjectStoreConfig(replicas=replicas)
-        return cls(await js.create_object_store(names.OBJECTS_LAYERS, config))
+        return cls(await open_objects(js, names.OBJECTS_LAYERS, replicas=replicas))
 
     async def put(self, name: str, files: LayerFiles) -> None:
         """Store a list. An object of that name must be equal."""

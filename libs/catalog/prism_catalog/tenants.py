@@ -29,6 +29,8 @@ PLANS: Final[Mapping[str, Limits]] = {
         Limit.CHUNKS: 100_000,
         Limit.IMPORTS_AT_ONCE: 1,
         Limit.OVERLAYS: 4,
+        Limit.MODEL_TOKENS_PER_DAY: 100_000,
+        Limit.MODEL_CENTS_PER_DAY: 50,
     },
     "team": {
         Limit.REQUESTS_PER_DAY: 100_000,
@@ -41,6 +43,8 @@ PLANS: Final[Mapping[str, Limits]] = {
         Limit.CHUNKS: 20_000_000,
         Limit.IMPORTS_AT_ONCE: 8,
         Limit.OVERLAYS: 500,
+        Limit.MODEL_TOKENS_PER_DAY: 10_000_000,
+        Limit.MODEL_CENTS_PER_DAY: 5_000,
     },
 }
 
@@ -52,8 +56,8 @@ class PlanSettings(PrismSettings):
         {},
         description="Limits by plan, as JSON, in addition to the plans `laptop`, `free` and `team` or instead of "
         "them. The limits: requests_per_day, requests_per_minute, searches_per_minute, creates_per_minute, "
-        "embeddings_per_minute, token_percent, repositories, chunks, imports_at_once, overlays; one that is missing is "
-        "no limit.",
+        "embeddings_per_minute, token_percent, repositories, chunks, imports_at_once, overlays, model_tokens_per_day, "
+        "model_cents_per_day; one that is missing is no limit, but for the last two, whose defaults are settings.",
     )
     plan_default: str = Field(LAPTOP, description="Plan of tenants without a record.")
 
@@ -81,7 +85,7 @@ class Tenants:
     async def open(self, bus: Bus, *, replicas: int) -> None:
         """Start following the bucket. Returns once the copy is complete."""
         self._bucket = Records(await open_bucket(bus.js, names.KV_TENANTS, replicas=replicas), Tenant)
-        self._watched = await bus.follow(names.KV_TENANTS, Tenant)
+        self._watched = await bus.follow(names.KV_TENANTS, Tenant, is_close=True)
 
     @property
     def records(self) -> Records[Tenant]:

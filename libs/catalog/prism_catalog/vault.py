@@ -30,8 +30,8 @@ class VaultSettings(PrismSettings):
 
     secrets_key: SecretStr = Field(
         SecretStr(""),
-        description="Key that encrypts webhook secrets and git credentials: random, 32 characters or more, the same for gateway and "
-        "ingest. Empty: secrets are not stored. `prism up` generates one per data folder.",
+        description="Key that encrypts webhook secrets and git credentials: random, 32 characters or more, the same for gateway, "
+        "ingest and workspace. Empty: secrets are not stored. `prism up` generates one per data folder.",
     )
 
     @field_validator("secrets_key")
@@ -106,6 +106,6 @@ class Vault:
             raise PrismError(
                 ErrorCode.UNAVAILABLE,
                 "Prism cannot store secrets: it was started without PRISM_SECRETS_KEY.",
-                "Set PRISM_SECRETS_KEY for the gateway and ingest, and restart them.",
+                "Set PRISM_SECRETS_KEY for the gateway, ingest and workspace, and restart them.",
             )
         return self._cipher

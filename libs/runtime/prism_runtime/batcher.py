@@ -9,10 +9,22 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
+
+from opentelemetry.context import Context
+
+from prism_runtime import tracing
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+class _Waiting(NamedTuple, Generic[Item, Result]):
+    """An item, its result, and the context of its call."""
+
+    item: Item
+    future: asyncio.Future[Result]
+    context: Context
 
 
 class Batcher(Generic[Item, Result]):
@@ -32,13 +44,16 @@ class Batcher(Generic[Item, Result]):
         weight: Callable[[Item], int] = lambda _: 1,
         weight_max: int = 1 << 62,
         distance_s: float = 0.0,
+        name: str = "batch",
     ) -> None:
+        """`name` is that of the span of each batch."""
         self._work = work
         self._items_max = items_max
         self._weight = weight
         self._weight_max = weight_max
         self._distance_s = distance_s
-        self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
+        self._name = name
+        self._waiting: deque[_Waiting[Item, Result]] = deque()
         self._waiting_weight = 0
         self._is_full = asyncio.Event()
         self._runner: asyncio.Task[None] | None = None
@@ -46,7 +61,7 @@ class Batcher(Generic[Item, Result]):
     async def submit(self, item: Item) -> Result:
         """Queue an item and return its result."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.append((item, future))
+        self._waiting.append(_Waiting(item, future, tracing.context()))
         self._waiting_weight += self._weight(item)
         self._look_whether_full()
         if self._runner is None or self._runner.done():
@@ -58,9 +73,11 @@ class Batcher(Generic[Item, Result]):
         await asyncio.sleep(0)
         while self._waiting:
             batch = self._take()
-            futures = [future for _, future in batch]
+            futures = [waiting.future for waiting in batch]
             try:
-                results = await self._work([item for item, _ in batch])
+                # This task has the context of the call that started it, which may be over.
+                with tracing.batch(self._name, [waiting.context for waiting in batch]):
+                    results = await self._work([waiting.item for waiting in batch])
                 # Checked first: a submitter without a result would wait for ever.
                 answers = list(zip(futures, results, strict=True))
             except Exception as error:  # noqa: BLE001 - belongs to the submitters
@@ -71,15 +88,15 @@ class Batcher(Generic[Item, Result]):
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._is_full.wait(), self._distance_s)
 
-    def _take(self) -> list[tuple[Item, asyncio.Future[Result]]]:
-        batch: list[tuple[Item, asyncio.Future[Result]]] = []
+    def _take(self) -> "list[_Waiting[Item, Result]]":
+        batch: list[_Waiting[Item, Result]] = []
         weight = 0
         while self._waiting and len(batch) < self._items_max:
-            weight += self._weight(self._waiting[0][0])
+            weight += self._weight(self._waiting[0].item)
             if batch and weight > self._weight_max:
                 break
             batch.append(self._waiting.popleft())
-        self._waiting_weight -= sum(self._weight(item) for item, _ in batch)
+        self._waiting_weight -= sum(self._weight(waiting.item) for waiting in batch)
         self._look_whether_full()
         return batch
 

@@ -9,22 +9,23 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, NatsMessage, PubAck, PullSub
-from faststream.nats.opentelemetry import NatsTelemetryMiddleware
 from faststream.nats.prometheus import NatsPrometheusMiddleware
-from faststream.nats.security import NatsToken
+from faststream.nats.subscriber.usecases.core_subscriber import ConcurrentCoreSubscriber
+from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
 from nats.js.api import (
     ConsumerConfig,
     DiscardPolicy,
-    ObjectStoreConfig,
     RetentionPolicy,
     StorageType,
     StreamConfig,
@@ -34,25 +35,32 @@ from nats.js.errors import BadRequestError, NoStreamResponseError, ServiceUnavai
 from nats.js.errors import Error as JetStreamError
 from nats.js.kv import KeyValue
 from nats.js.object_store import OBJ_STREAM_TEMPLATE, ObjectStore
-from opentelemetry.metrics import NoOpMeterProvider
-from opentelemetry.trace import TracerProvider
-from prometheus_client import REGISTRY
+from prometheus_client import CollectorRegistry
 
 from prism_contracts import names
 from prism_contracts.base import Event, Lane, Message
 from prism_contracts.errors import ErrorCode, reason_of
 from prism_contracts.registry import AnyTopic, Rpc, Stream, Topic
 from prism_contracts.topics import STREAMS, topic_of, topics_of
+from prism_runtime import tracing
 from prism_runtime.codec import ClaimCodec
-from prism_runtime.delivery import DeliveryMiddleware, Heartbeats
+from prism_runtime.dead_connections import abort_dead_connections
+from prism_runtime.delivery import DeliveryMiddleware, Failures, Heartbeats
 from prism_runtime.health import Check, cached, run_checks
+from prism_runtime.metrics import ConnectionMetrics, DiskMetrics, RpcMetrics
+from prism_runtime.nats_login import ConnectionErrors, nats_security
+from prism_runtime.objects import open_objects
+from prism_runtime.ordered_pings import order_pings
 from prism_runtime.pace import PublishGate
+from prism_runtime.patience import PatientJetStream, StartPatience
 from prism_runtime.pull import PullingJetStream
-from prism_runtime.records import WatchedRecords, open_bucket
+from prism_runtime.records import FollowedBucket, Projection, WatchedRecords, open_bucket
 from prism_runtime.room import Room
 from prism_runtime.rpc import call, serve
 from prism_runtime.settings import ServiceSettings
-from prism_runtime.tasks import cancelled
+from prism_runtime.stopping import CUT_SHORT_S, FINISH_S, Calls, finish_requests
+from prism_runtime.tasks import cancelled, running
+from prism_runtime.traced_messages import TracingMiddleware
 from prism_runtime.upkeep import EXIT_BUCKET_LOST, RecordingJetStream, Upkeep, list_streams
 
 PUBLISH_TIMEOUT_S = 5.0
@@ -70,6 +78,11 @@ ACK_PENDING_MAX = 512
 DUPLICATE_WINDOW_S = 120
 CLAIMS_MAX_AGE_S = names.WEEK_S
 CONNECT_TIMEOUT_S = 5
+# A server that vanished is noticed after 4 to 6 seconds.
+PING_EVERY_S = 2
+PINGS_UNANSWERED_MAX = 2
+# How often a log line says that no server is reachable.
+REPORTED_EVERY_S = 10.0
 EXIT_BUS_CLOSED = 70
 STREAM_NAME_IN_USE = 10058
 
@@ -85,6 +98,7 @@ Request = TypeVar("Request", bound=Message)
 Answer = TypeVar("Answer", bound=Message)
 AnEvent = TypeVar("AnEvent", bound=Event)
 Record = TypeVar("Record", bound=Message)
+Projected = TypeVar("Projected", bound=Projection[Any])
 
 log = logging.getLogger(__name__)
 
@@ -106,14 +120,15 @@ class Bus:
         self,
         service: str,
         settings: ServiceSettings,
-        tracing: TracerProvider | None = None,
         *,
         bucket_lost: Callable[[Collection[str]], None] | None = None,
+        metrics: CollectorRegistry | None = None,
     ) -> None:
         """`bucket_lost` is called when buckets that the service opened were deleted.
 
-        By default the process exits.
+        By default the process exits. Without `metrics`, those of this bus are not exposed.
         """
+        self.metrics = CollectorRegistry() if metrics is None else metrics
         self.service = service
         self.codec = ClaimCodec()
         self.room = Room(settings.disk_dir, settings.disk_free_bytes_min)
@@ -122,9 +137,17 @@ class Bus:
         self.checks: Mapping[str, Check] = {}
         self._readiness = cached(self._check_readiness, PING_CHECKED_EVERY_S)
         self._stopping = False
+        self._patience = StartPatience()
+        self._connection_errors = ConnectionErrors()
+        self._aborting: asyncio.Task[None] | None = None
+        self._reconnected = asyncio.Event()
+        self._pings: Subscription | None = None
+        self._pulling: PullingJetStream | None = None
+        self._requests: list[ConcurrentCoreSubscriber] = []
+        self._answers, self._questions = Calls(service), Calls(service)
         self._bulk_gate = PublishGate(BULK_DISTANCE_S)
         self._heartbeats = Heartbeats(settings.ack_wait_s)
-        self._followed: list[WatchedRecords[Any]] = []
+        self._followed: list[FollowedBucket[Any, Any]] = []
         self._durables: list[tuple[str, str, str]] = []
         self._kept: list[StreamConfig] = []
         self._kept_names = list(STREAM_NAMES)
@@ -138,36 +161,45 @@ class Bus:
         )
         self._upkeeping: asyncio.Task[None] | None = None
         self._streams = {stream.name: JStream(stream.name, declare=False) for stream in STREAMS}
-        self.broker = self._make_broker(tracing)
+        self._rpc_metrics = RpcMetrics(self.metrics)
+        self._connection_metrics = ConnectionMetrics(self.metrics)
+        if self.room.is_known:
+            DiskMetrics(self.metrics).show(self.room.free_bytes)
+        self.broker = self._make_broker()
 
-    def _make_broker(self, tracing: TracerProvider | None) -> NatsBroker:
-        telemetry = (
-            # With a real meter provider, every reply inbox would become a time series.
-            [NatsTelemetryMiddleware(tracer_provider=tracing, meter_provider=NoOpMeterProvider())]
-            if tracing
-            else []
-        )
-        token = self._settings.nats_token.get_secret_value()
+    def _make_broker(self) -> NatsBroker:
         return NatsBroker(
             self._settings.nats_url.split(","),
             name=f"prism-{self.service}",
             codec=self.codec,
-            security=NatsToken(token) if token else None,
+            security=nats_security(self._settings),
+            # Replies arrive on subjects that no other service may read.
+            inbox_prefix=names.inbox_prefix(self.service),
             # The default policy deletes a message at the first unhandled error.
             ack_policy=AckPolicy.NACK_ON_ERROR,
             connect_timeout=CONNECT_TIMEOUT_S,
             # By default the client gives up after two minutes without a server.
             max_reconnect_attempts=-1,
             reconnect_time_wait=1,
+            # By default the client notices after six minutes that a server vanished without closing the
+            # connection.
+            ping_interval=PING_EVERY_S,
+            max_outstanding_pings=PINGS_UNANSWERED_MAX,
+            error_cb=self._connection_errors.report,
             closed_cb=self._on_closed,
             reconnected_cb=self._on_reconnected,
-            graceful_timeout=10,
+            graceful_timeout=CUT_SHORT_S,  # `drain` waits before
             logger=log,
             log_level=logging.DEBUG,
             middlewares=[
-                *telemetry,
-                NatsPrometheusMiddleware(registry=REGISTRY, app_name=f"prism-{self.service}"),
-                partial(DeliveryMiddleware, heartbeats=self._heartbeats, codec=self.codec),
+                *([TracingMiddleware] if tracing.is_on() else []),
+                NatsPrometheusMiddleware(registry=self.metrics, app_name=f"prism-{self.service}"),
+                partial(
+                    DeliveryMiddleware,
+                    heartbeats=self._heartbeats,
+                    failures=Failures(),
+                    codec=self.codec,
+                ),
             ],
         )
 
@@ -177,16 +209,35 @@ class Bus:
 
         Deleted buckets are noticed if they were opened through it.
         """
-        return RecordingJetStream(self.broker.connection, self._buckets)
+        creates = self._settings.nats_declare
+        return RecordingJetStream(self.broker.connection, self._patience, self._buckets, creates=creates)
+
+    @property
+    def _patient_js(self) -> JetStreamContext:
+        """The same, for what is declared again when it was deleted."""
+        creates = self._settings.nats_declare
+        return PatientJetStream(self.broker.connection, self._patience, creates=creates)
 
     async def connect(self) -> None:
         """Connect, and declare the streams of this version."""
-        connection = await self.broker.connect()
+        connection = await self._connected()
+        order_pings(connection)
+        self._connection_errors.connected()
+        self._aborting = asyncio.create_task(abort_dead_connections(connection))
+        self._patience.begin()
         # FastStream's subscribers pull through this context.
-        self.broker.config.broker_config.connection_state.connect(
-            connection, PullingJetStream(connection, self._heartbeats.begin, self._upkeep.refused)
-        )
+        self._pulling = PullingJetStream(connection, self._heartbeats.begin, self._upkeep.refused)
+        self.broker.config.broker_config.connection_state.connect(connection, self._pulling)
         await self._declare_streams()
+
+    async def _connected(self) -> Client:
+        """Connect, however long it takes."""
+        async with running(self.broker.connect()) as connecting:
+            while True:
+                await asyncio.wait([connecting], timeout=REPORTED_EVERY_S)
+                if connecting.done():
+                    return connecting.result()
+                log.warning("NATS is not reachable, trying again: %s", self._connection_errors.last)
 
     async def start(self) -> None:
         """Connect if necessary, and start consuming."""
@@ -194,7 +245,7 @@ class Bus:
             await self.connect()
         await self._declare_consumers()
         await self.broker.start()
-        await self.broker.connection.subscribe(
+        self._pings = await self.broker.connection.subscribe(
             names.ping_subject(self.service), queue=self.service, cb=self._answer_ping
         )
         # start() returns before the subscriptions have reached the server.
@@ -202,55 +253,118 @@ class Bus:
         self._upkeeping = asyncio.create_task(self._upkeep.run())
 
     async def follow(
-        self, bucket: str, record_type: type[Record], *, ttl_s: float = 0
+        self, bucket: str, record_type: type[Record], *, ttl_s: float = 0, is_close: bool = False
     ) -> WatchedRecords[Record]:
         """Returns a copy of a bucket's records that follows its changes. It is complete when this returns.
 
-        If the bucket does not exist, it is created, with entries that expire after `ttl_s`; 0: never.
+        If the bucket does not exist, it is created, with entries that expire after `ttl_s`; 0: never. With
+        `is_close`, the copy follows within a second even when the leader of the bucket dies.
         """
         kv = await open_bucket(self.js, bucket, ttl_s=ttl_s, replicas=self._settings.nats_replicas)
-        watched = WatchedRecords(kv, record_type, lambda: int(self.broker.connection.stats["reconnects"]))
-        self._followed.append(watched)
-        await watched.ready()
+        watched = WatchedRecords(kv, record_type, self._reconnections, is_close=is_close)
+        await self._keep_following(bucket, watched)
         return watched
+
+    async def project(
+        self, bucket: str, record_type: type[Record], projection: Callable[[], Projected]
+    ) -> FollowedBucket[Record, Projected]:
+        """As `follow`, with the records in a projection instead. `projection` returns an empty one."""
+        kv = await open_bucket(self.js, bucket, replicas=self._settings.nats_replicas)
+        followed = FollowedBucket(kv, record_type, projection, self._reconnections)
+        await self._keep_following(bucket, followed)
+        return followed
+
+    async def _keep_following(self, bucket: str, followed: FollowedBucket[Any, Any]) -> None:
+        self._followed.append(followed)
+        self._connection_metrics.show_heard(bucket, lambda: followed.unheard_s)
+        await followed.ready()
+
+    def _reconnections(self) -> int:
+        return int(self.broker.connection.stats["reconnects"])
 
     async def cache(self, bucket: str, *, ttl_s: float, bytes_max: int, replicas: int = 1) -> KeyValue:
         """Returns a bucket for a cache: entries expire after `ttl_s`, and the oldest are evicted beyond
         `bytes_max`.
         """
         await self.keep_stream(_cache_config(bucket, ttl_s, bytes_max, replicas))
-        return await self.broker.connection.jetstream().key_value(bucket)
+        return await self._patient_js.key_value(bucket)
 
     async def keep_stream(self, config: StreamConfig) -> None:
         """Declare a stream of this service, now and after it was deleted."""
         assert config.name
         self._kept = [*(known for known in self._kept if known.name != config.name), config]
-        await _upsert_stream(self.broker.connection.jetstream(), config)
+        await _upsert_stream(self._patient_js, config)
         if config.name not in self._kept_names:
             self._kept_names.append(config.name)
 
     async def objects(self, bucket: str) -> ObjectStore:
         """Returns a bucket for large objects, and creates it if it does not exist."""
-        config = ObjectStoreConfig(replicas=self._settings.nats_replicas)
-        return await self.js.create_object_store(bucket, config)
+        return await open_objects(self.js, bucket, replicas=self._settings.nats_replicas)
+
+    def end_start(self) -> None:
+        """The service has started: requests to JetStream are no longer repeated until it answers."""
+        self._patience.end()
+
+    async def leave(self) -> None:
+        """Answer no more pings: they ask whether another copy is ready. Everything else goes on."""
+        pings, self._pings = self._pings, None
+        if pings is not None:
+            with suppress(NatsError):
+                await pings.drain()  # type: ignore[no-untyped-call]
+
+    async def drain(self) -> None:
+        """Take no more requests and messages, and finish those that have begun.
+
+        Those that take longer than `FINISH_S` are cut short: a request gets an error, a message goes to
+        another copy.
+        """
+        await self.leave()
+        if self._pulling is None or not self.broker.connection.is_connected:
+            return
+        finishing = [asyncio.create_task(finish_requests(requests)) for requests in self._requests]
+        finishing.append(asyncio.create_task(self._finish_messages(self._pulling)))
+        _, late = await asyncio.wait(finishing, timeout=FINISH_S)
+        if late:
+            log.warning("%s cuts short what takes longer than %g s", self.service, FINISH_S)
+            self._answers.cut_short()
+            await self._heartbeats.give_back()
+            await asyncio.wait(late, timeout=CUT_SHORT_S)
+        await cancelled(*finishing)
+        for task in finishing:
+            if not task.cancelled() and (error := task.exception()):
+                log.warning("%s could not finish its work: %s", self.service, error, exc_info=error)
+
+    async def _finish_messages(self, pulling: PullingJetStream) -> None:
+        self._heartbeats.refuse()
+        await pulling.end_pulls()
+        await self._heartbeats.all_ended()
+
+    def cut_questions_short(self) -> None:
+        """End the requests to other services that wait for their answers, and those that begin later."""
+        self._questions.cut_short()
 
     async def stop(self) -> None:
-        """Stop fetching, wait for running handlers, close."""
+        """Drain, and close."""
         self._stopping = True
-        if self._upkeeping is not None:
-            await cancelled(self._upkeeping)
+        await self.drain()
+        await cancelled(*(task for task in (self._upkeeping, self._aborting) if task is not None))
         for watched in self._followed:
             await watched.close()
         try:
             await self.broker.stop()
         except NatsError as error:  # NATS is down: unacked messages are redelivered
             log.warning("stopped without closing the NATS connection: %s", error)
+        self._pulling = None
         self._heartbeats.stop()
+
+    async def check_connection(self) -> None:
+        """Raise unless NATS is connected. A server that vanished is noticed by its missing pongs."""
+        if self._pulling is None or not self.broker.connection.is_connected:
+            raise NatsError(f"not connected to NATS: {self._connection_errors.last}")
 
     async def check(self) -> None:
         """Raise unless the server answers and every consumer of this service exists."""
-        if not self.broker.connection.is_connected:
-            raise NatsError("not connected to NATS")
+        await self.check_connection()
         if not self._durables:
             # Not `flush`: if it is cancelled, a late pong ends nats-py's read loop, and no message arrives
             # any more.
@@ -295,7 +409,9 @@ class Bus:
         """Call `handle` for every event of a topic, with `workers` handlers per lane."""
 
         async def on_body(_: Lane, body: bytes) -> None:
-            await handle(topic.event.model_validate_json(body))
+            event = topic.event.model_validate_json(body)
+            tracing.note_message(event)
+            await handle(event)
 
         self.consume_bytes(topic, on_body, workers=workers)
 
@@ -359,11 +475,28 @@ class Bus:
         deadline_s: float | None = None,
     ) -> None:
         """Answer requests with `handle`, each within `deadline_s` (default: that of the declaration)."""
-        serve(self.broker, self.service, rpc, handle, deadline_s=deadline_s or rpc.deadline_s)
+        requests = serve(
+            self.broker,
+            self.service,
+            rpc,
+            handle,
+            deadline_s=deadline_s or rpc.deadline_s,
+            metrics=self._rpc_metrics,
+            calls=self._answers,
+        )
+        self._requests.append(requests)
 
     async def ask(self, rpc: Rpc[Request, Answer], request: Request, *, timeout_s: float) -> Answer:
         """Send a request and return the reply. Raises the PrismError that came instead."""
-        return await call(self.broker, self.codec, rpc, request, timeout_s=timeout_s)
+        async with self._questions.within(None):
+            return await call(
+                self.broker,
+                self.codec,
+                rpc,
+                request,
+                timeout_s=timeout_s,
+                reconnected=self._reconnected,
+            )
 
     async def publish(self, event: Event, *, lane: Lane | None = None, message_id: str = "") -> None:
         """Publish an event and return when it is stored; see `publish_bytes`.
@@ -411,18 +544,17 @@ class Bus:
         """Declare deleted streams and consumers again."""
         await self._declare_streams()
         for config in self._kept:
-            await _upsert_stream(self.broker.connection.jetstream(), config)
+            await _upsert_stream(self._patient_js, config)
         await self._declare_consumers()
 
     async def _declare_streams(self) -> None:
-        js = self.broker.connection.jetstream()
+        js = self._patient_js
         scale = self._settings.nats_storage_scale
         for stream in STREAMS:
             await _upsert_stream(js, _stream_config(stream, scale, self._settings.nats_replicas))
         await _upsert_stream(js, _dead_letter_config(scale, self._settings.nats_replicas))
-        self.codec.store = await js.create_object_store(
-            names.OBJECTS_CLAIMS,
-            ObjectStoreConfig(ttl=CLAIMS_MAX_AGE_S, replicas=self._settings.nats_replicas),
+        self.codec.store = await open_objects(
+            js, names.OBJECTS_CLAIMS, ttl_s=CLAIMS_MAX_AGE_S, replicas=self._settings.nats_replicas
         )
 
     async def _declare_consumers(self) -> None:
@@ -431,6 +563,8 @@ class Bus:
             await self.js.add_consumer(
                 stream,
                 ConsumerConfig(
+                    # With a name the request's subject has the filter too, so that permissions can limit it.
+                    name=durable,
                     durable_name=durable,
                     filter_subject=subject,
                     ack_wait=self._settings.ack_wait_s,
@@ -442,6 +576,9 @@ class Bus:
             )
 
     async def _on_reconnected(self) -> None:
+        reconnected, self._reconnected = self._reconnected, asyncio.Event()
+        reconnected.set()
+        self._connection_metrics.count_reconnect()
         self._upkeep.look_soon()
 
     def _on_bucket_lost(self, streams: Collection[str]) -> None:

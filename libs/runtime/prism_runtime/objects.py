@@ -1,4 +1,4 @@
-"""Deletes the remains of objects whose process died while it stored, replaced or deleted them."""
+"""Opens buckets of large objects, and deletes what a process left that died while it stored or deleted one."""
 
 import asyncio
 import logging
@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 
 from nats.js import JetStreamContext
-from nats.js.api import ObjectInfo
-from nats.js.errors import NotFoundError, ObjectNotFoundError
+from nats.js.api import ObjectInfo, ObjectStoreConfig
+from nats.js.errors import BucketNotFoundError, NotFoundError, ObjectNotFoundError
 from nats.js.object_store import OBJ_CHUNKS_PRE_TEMPLATE, OBJ_STREAM_TEMPLATE, ObjectStore
 
 from prism_contracts.errors import reason_of
+from prism_runtime.patience import set_replicas
 
 # Longer than the time between the first piece of an object and the record that names it.
 KEPT_S = 3_600.0
@@ -19,6 +20,24 @@ KEPT_S = 3_600.0
 Named = Callable[[], Awaitable[Collection[str]]]
 
 log = logging.getLogger(__name__)
+
+
+async def open_objects(
+    js: JetStreamContext, bucket: str, *, ttl_s: float = 0, replicas: int | None = None
+) -> ObjectStore:
+    """Open the bucket, and create it if it does not exist.
+
+    `replicas` is the number that it has then, also if it existed before; None: what it has, or 1.
+    """
+    try:
+        found = await js.object_store(bucket)
+    except BucketNotFoundError:
+        return await js.create_object_store(
+            bucket, ObjectStoreConfig(ttl=ttl_s or None, replicas=replicas or 1)
+        )
+    if replicas:
+        await set_replicas(js, OBJ_STREAM_TEMPLATE.format(bucket=bucket), replicas)
+    return found
 
 
 async def reclaim_regularly(js: JetStreamContext, buckets: Mapping[str, Named | None]) -> None:

@@ -42,14 +42,22 @@ class PullingJetStream(JetStreamContext):
         super().__init__(connection)
         self._arrived = arrived
         self._refused = refused
+        self._pulls: list[PromptPullSubscription] = []
+
+    async def end_pulls(self) -> None:
+        """Ask for no more messages. Returns when those under way have arrived."""
+        await asyncio.gather(*(pull.end() for pull in self._pulls))
+        self._pulls.clear()
 
     async def pull_subscribe_bind(self, *, stream: str, durable: str, **_: Any) -> "PromptPullSubscription":  # type: ignore[override]
         """Pull from an existing durable consumer."""
         inbox = self._nc.new_inbox()
         answers = await self._nc.subscribe(f"{inbox}.*")
-        return PromptPullSubscription(
+        pull = PromptPullSubscription(
             self, answers, stream, durable, inbox, arrived=self._arrived, refused=self._refused
         )
+        self._pulls.append(pull)
+        return pull
 
 
 class PromptPullSubscription(JetStreamContext.PullSubscription):
@@ -73,6 +81,17 @@ class PromptPullSubscription(JetStreamContext.PullSubscription):
         self._request = ""
         self._missing = 0  # messages that the open request may still deliver; 0: no open request
         self._over_at = 0.0
+        self._has_ended = False
+
+    async def end(self) -> None:
+        """Ask for no more. Returns when what the server sent has arrived; `fetch` returns it."""
+        self._has_ended = True
+        await self._sub.drain()  # type: ignore[no-untyped-call]
+
+    async def unsubscribe(self) -> None:
+        """End at once, unless it ended before."""
+        if not self._has_ended:
+            await super().unsubscribe()
 
     async def fetch(
         self,
@@ -87,6 +106,8 @@ class PromptPullSubscription(JetStreamContext.PullSubscription):
         """
         assert timeout is not None
         if not self._missing:
+            if self._has_ended:
+                await asyncio.Event().wait()  # until FastStream ends its task
             await self._ask(batch, timeout)
         messages: list[Msg] = []
         while self._missing and (not messages or self.pending_msgs):

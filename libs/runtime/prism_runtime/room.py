@@ -23,13 +23,26 @@ class Room:
         self._free_bytes = 0
         self._looked_at = float("-inf")
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a folder."""
+        return bool(self._folder)
+
     def is_short(self) -> bool:
         """Whether less than the floor is free."""
-        return bool(self._folder) and self._free() < self._floor_bytes
+        return self.is_known and self.free_bytes() < self._floor_bytes
 
     def is_critical(self) -> bool:
         """Whether less than half of the floor is free."""
-        return bool(self._folder) and self._free() < self._floor_bytes // 2
+        return self.is_known and self.free_bytes() < self._floor_bytes // 2
+
+    def free_bytes(self) -> int:
+        """Returns the free space on the disk of the folder."""
+        now = time.monotonic()
+        if now - self._looked_at >= KEPT_S:
+            self._free_bytes = shutil.disk_usage(self._folder).free
+            self._looked_at = now
+        return self._free_bytes
 
     def check(self) -> None:
         """Raise DISK_FULL if less than the floor is free."""
@@ -41,10 +54,3 @@ class Room:
                 free_bytes=self._free_bytes,
                 needed_bytes=self._floor_bytes,
             )
-
-    def _free(self) -> int:
-        now = time.monotonic()
-        if now - self._looked_at >= KEPT_S:
-            self._free_bytes = shutil.disk_usage(self._folder).free
-            self._looked_at = now
-        return self._free_bytes

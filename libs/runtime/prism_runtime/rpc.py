@@ -7,10 +7,14 @@ a timeout for the caller.
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
-from faststream.nats import NatsBroker
+from faststream.exceptions import RejectMessage
+from faststream.nats import NatsBroker, NatsMessage
+from faststream.nats.subscriber.usecases.core_subscriber import ConcurrentCoreSubscriber
 from nats.errors import ConnectionClosedError, NoRespondersError, NoServersError
 from nats.errors import Error as NatsError
 from nats.js.errors import BucketNotFoundError, NoStreamResponseError, ServiceUnavailableError
@@ -20,7 +24,11 @@ from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, invalid_argument
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import WAIT_MAX_S, ScopedRequest
+from prism_runtime import tracing
 from prism_runtime.codec import ClaimCodec
+from prism_runtime.metrics import OK, RpcMetrics
+from prism_runtime.stopping import Calls
+from prism_runtime.tasks import running
 
 # Per subject. Requests that wait for a commit occupy a worker too; the gateway limits them.
 SERVE_WORKERS = 1_024
@@ -49,30 +57,59 @@ def serve(
     handle: Callable[[Request], Awaitable[Answer]],
     *,
     deadline_s: float,
-) -> None:
-    """Answer requests; the copies of a service share them."""
+    metrics: RpcMetrics,
+    calls: Calls,
+) -> ConcurrentCoreSubscriber:
+    """Answer requests, each as one of `calls`; the copies of a service share them."""
     subject = rpc.subject
+    metrics.begin(rpc.name)
 
-    async def on_request(body: bytes) -> bytes:
+    async def answer(body: bytes) -> tuple[bytes, str]:
         try:
             request = rpc.request.model_validate_json(body)
-            async with asyncio.timeout(deadline_s + _waits_s(request)):
-                answer = await handle(request)
+            tracing.note_message(request)
+            async with calls.within(deadline_s + _waits_s(request)):
+                reply = await handle(request)
         except Exception as error:  # noqa: BLE001 - every error is an answer
-            return json.dumps(
-                {"error": _error_body(subject, error, deadline_s).model_dump(mode="json")}
-            ).encode()
-        return OK_PREFIX + answer.model_dump_json().encode() + b"}"
+            problem = _error_body(subject, error, deadline_s)
+            tracing.note_error(problem.code)
+            return json.dumps({"error": problem.model_dump(mode="json")}).encode(), problem.code.value
+        return OK_PREFIX + reply.model_dump_json().encode() + b"}", OK
 
-    broker.subscriber(subject, queue=service, max_workers=SERVE_WORKERS)(on_request)
+    async def on_request(body: bytes, message: NatsMessage) -> bytes:
+        # Whoever may create a consumer can have NATS deliver a stream's messages to any subject, this one
+        # included. They keep the subject of the stream.
+        if message.raw_message.subject != subject:
+            log.error("refused a message of a stream as a request: %s", message.raw_message.subject)
+            raise RejectMessage
+        began = time.perf_counter()
+        reply, code = await answer(body)
+        metrics.observe(rpc.name, code, time.perf_counter() - began)
+        return reply
+
+    subscriber = broker.subscriber(subject, queue=service, max_workers=SERVE_WORKERS)
+    subscriber(on_request)
+    assert isinstance(subscriber, ConcurrentCoreSubscriber)
+    return subscriber
 
 
 async def call(
-    broker: NatsBroker, codec: ClaimCodec, rpc: Rpc[Request, Answer], request: Request, *, timeout_s: float
+    broker: NatsBroker,
+    codec: ClaimCodec,
+    rpc: Rpc[Request, Answer],
+    request: Request,
+    *,
+    timeout_s: float,
+    reconnected: asyncio.Event,
 ) -> Answer:
-    """Send a request and return the reply, or raise the PrismError that came instead."""
+    """Send a request and return the reply, or raise the PrismError that came instead.
+
+    `reconnected` is set at the next reconnect: a request that only reads is sent again then, once, because its
+    reply may be lost.
+    """
     try:
-        reply = await broker.request(request, rpc.subject, timeout=timeout_s + _waits_s(request))
+        send = partial(broker.request, request, rpc.subject)
+        reply = await _reply(send, timeout_s + _waits_s(request), reconnected if rpc.reads else None)
         body = await codec.decode(reply)
     except NoRespondersError as error:
         raise PrismError(
@@ -94,6 +131,23 @@ async def call(
         return rpc.reply.model_validate_json(body[len(OK_PREFIX) : -1])
     error_body = ErrorBody.model_validate(json.loads(body)["error"])
     raise PrismError(error_body.code, error_body.message, error_body.next_action, **error_body.details)
+
+
+async def _reply(
+    send: Callable[..., Awaitable[NatsMessage]], timeout_s: float, reconnected: asyncio.Event | None
+) -> NatsMessage:
+    if reconnected is None:
+        return await send(timeout=timeout_s)
+    ends_at = time.monotonic() + timeout_s
+    async with running(_sent(send, timeout_s)) as first, running(reconnected.wait()) as reconnect:
+        await asyncio.wait([first, reconnect], return_when=asyncio.FIRST_COMPLETED)
+        if first.done():
+            return first.result()
+    return await send(timeout=max(0.0, ends_at - time.monotonic()))
+
+
+async def _sent(send: Callable[..., Awaitable[NatsMessage]], timeout_s: float) -> NatsMessage:
+    return await send(timeout=timeout_s)
 
 
 def _waits_s(request: Message) -> float:

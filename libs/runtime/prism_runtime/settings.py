@@ -6,9 +6,10 @@ A value comes from its `PRISM_…` variable, else from the file that `PRISM_…_
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -124,8 +125,39 @@ def _place_of(variable: str) -> str:
 class ServiceSettings(PrismSettings):
     """Settings that every service reads."""
 
-    nats_url: str = Field("nats://127.0.0.1:4222", description="URLs of NATS, comma-separated.")
+    nats_url: str = Field(
+        "nats://127.0.0.1:4222",
+        description="URLs of NATS, comma-separated; `tls://` for TLS. They may have a login: "
+        "`tls://user:password@host:4222`.",
+    )
     nats_token: SecretStr = Field(SecretStr(""), description="Token for NATS, if it requires one.")
+    nats_nkey: SecretStr = Field(
+        SecretStr(""), description="Seed of the nkey that the service logs in to NATS with: `SU…`."
+    )
+    nats_credentials: SecretStr = Field(
+        SecretStr(""),
+        description="Content of a `.creds` file that the service logs in to NATS with: a JWT and its seed.",
+    )
+    nats_tls_ca_file: str = Field(
+        "",
+        description="Certificates, in PEM format, that sign that of NATS; empty: those of the system.",
+    )
+    nats_tls_cert_file: str = Field(
+        "",
+        description="Certificate that the service presents to NATS, in PEM format. It is read again at each "
+        "connection.",
+    )
+    nats_tls_key_file: str = Field("", description="Key of that certificate, in PEM format.")
+    nats_tls_first: bool = Field(
+        default=False,
+        description="Start TLS before NATS sends anything, so that no one on the way can turn TLS off. NATS needs "
+        "`handshake_first` in its `tls` block.",
+    )
+    nats_declare: bool = Field(
+        default=True,
+        description="Create the streams and buckets that the service needs. Without that right, as with the "
+        "permissions of `prism nats-logins`, it waits until ingest and the gateway have created them.",
+    )
     nats_replicas: int = Field(1, ge=1, le=5, description="Replicas of each stream and bucket.")
     ack_wait_s: float = Field(
         20.0,
@@ -138,7 +170,31 @@ class ServiceSettings(PrismSettings):
         0, ge=0, le=65535, description="Port of /livez, /readyz and /metrics; 0 picks a free one."
     )
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
-    otlp_endpoint: str = Field("", description="OTLP/HTTP collector for traces; empty disables tracing.")
+    build_revision: str = Field(
+        "", description="Revision that this build was made from, shown by the metric prism_build_info."
+    )
+    log_format: Literal["auto", "console", "json"] = Field(
+        "auto",
+        description="How log lines look: `json`, `console` (for people), or `auto`: for people on a terminal, else JSON.",
+    )
+    otlp_endpoint: str = Field(
+        "", description="URL of an OTLP/HTTP collector for traces, without `/v1/traces`; empty: no tracing."
+    )
+    otlp_headers: SecretStr = Field(
+        SecretStr(""),
+        description="Headers for the collector, as `name=value` pairs, comma-separated, such as "
+        "`Authorization=Bearer …`.",
+    )
+    trace_sample: float = Field(1.0, ge=0, le=1, description="Share of traces that are exported.")
+    trace_imported_files: float = Field(
+        0.01,
+        ge=0,
+        le=1,
+        description="Share of the files of traced imports that are traced. Pushes and edits of a few files are always.",
+    )
+    environment: str = Field(
+        "", max_length=64, description="Name of this deployment in traces, such as `production`."
+    )
     disk_dir: str = Field(
         "",
         description="A folder on the disk of NATS and the store; empty: free space is not monitored.",
@@ -160,3 +216,22 @@ class ServiceSettings(PrismSettings):
     crash_dir: str = Field(
         "", description="For tests: a folder whose files end the process before a chosen write; empty: off."
     )
+
+    @model_validator(mode="after")
+    def _check_nats(self) -> Self:
+        urls = [urlsplit(url.strip()) for url in self.nats_url.split(",")]
+        logins = {
+            "PRISM_NATS_TOKEN": self.nats_token.get_secret_value(),
+            "PRISM_NATS_NKEY": self.nats_nkey.get_secret_value(),
+            "PRISM_NATS_CREDENTIALS": self.nats_credentials.get_secret_value(),
+            "the login in PRISM_NATS_URL": any(url.username for url in urls),
+        }
+        given = [name for name, value in logins.items() if value]
+        if len(given) > 1:
+            raise ValueError(f"Set one login for NATS, not {' and '.join(given)}.")
+        if bool(self.nats_tls_cert_file) != bool(self.nats_tls_key_file):
+            raise ValueError("Set both PRISM_NATS_TLS_CERT_FILE and PRISM_NATS_TLS_KEY_FILE, or neither.")
+        wants_tls = self.nats_tls_ca_file or self.nats_tls_cert_file or self.nats_tls_first
+        if wants_tls and any(url.scheme != "tls" for url in urls):
+            raise ValueError("PRISM_NATS_TLS_… needs TLS: begin each URL of PRISM_NATS_URL with tls://.")
+        return self

@@ -1,4 +1,4 @@
-"""Logs, traces and metrics of a process. Logs are JSON lines on stderr; stdout belongs to the protocol."""
+"""Logs and traces of a process. Logs are lines on stderr, JSON or for people; stdout belongs to the protocol."""
 
 import logging
 import sys
@@ -9,15 +9,20 @@ import structlog
 from opentelemetry import trace
 from structlog.tracebacks import ExceptionDictTransformer
 
-if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import TracerProvider
+from prism_runtime import tracing
+from prism_runtime.settings import ServiceSettings
 
+if TYPE_CHECKING:
+    from prism_runtime.exporting import Exporting
+
+JSON, CONSOLE, AUTO = "json", "console", "auto"
+FIELDS = "prism_fields"
 QUIET_LOGGERS = ("httpx", "httpx2", "httpcore", "mcp", "nats", "uvicorn.access", "asyncio")
 OWN_HANDLERS = ("uvicorn", "uvicorn.access", "uvicorn.error", "faststream", "mcp")
 
 
-def set_up_logging(service: str, level: str) -> None:
-    """Send every logger of the process to stderr as JSON with the current trace id."""
+def set_up_logging(service: str, level: str, log_format: str = JSON) -> None:
+    """Send every logger of the process to stderr with the current trace id: as JSON, `console` or `auto`."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -25,6 +30,7 @@ def set_up_logging(service: str, level: str) -> None:
         structlog.stdlib.PositionalArgumentsFormatter(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _add_trace_ids,
+        _add_fields,
     ]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -32,9 +38,7 @@ def set_up_logging(service: str, level: str) -> None:
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                # Without locals: they may contain tokens and source code.
-                structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
-                structlog.processors.JSONRenderer(),
+                *_renderers(log_format),
             ],
         )
     )
@@ -54,21 +58,36 @@ def set_up_logging(service: str, level: str) -> None:
     structlog.contextvars.bind_contextvars(service=service)
 
 
-def set_up_tracing(service: str, endpoint: str) -> "TracerProvider | None":
-    """Export spans to an OTLP/HTTP collector. Off without an endpoint: a dead collector delays every stop."""
-    if not endpoint:
+def line_fields(**fields: object) -> dict[str, dict[str, object]]:
+    """Returns the `extra` of a log call: fields of the line beside its text. Never a token, a secret or source code."""
+    return {FIELDS: fields}
+
+
+def set_up_tracing(service: str, settings: ServiceSettings) -> "Exporting | None":
+    """Export spans to an OTLP/HTTP collector. Off without an endpoint."""
+    if not settings.otlp_endpoint:
         return None
     # Imported on demand: it costs 8 MB per process, and few deployments collect traces.
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from prism_runtime.exporting import Exporting
 
-    provider = TracerProvider(resource=Resource.create({"service.name": f"prism-{service}"}))
-    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
-    provider.add_span_processor(BatchSpanProcessor(exporter))
-    trace.set_tracer_provider(provider)
-    return provider
+    exporting = Exporting(service, settings)
+    # Not as the global provider: libraries would add spans of their own, and FastAPI would trust any client's trace.
+    tracing.use(exporting.provider)
+    return exporting
+
+
+def _renderers(log_format: str) -> list[Any]:
+    # Without locals in both: they may contain tokens and source code.
+    if log_format == CONSOLE or (log_format == AUTO and sys.stderr.isatty()):
+        return [
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+            )
+        ]
+    return [
+        structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
+        structlog.processors.JSONRenderer(),
+    ]
 
 
 def _add_trace_ids(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -76,6 +95,11 @@ def _add_trace_ids(_: object, __: str, event: MutableMapping[str, Any]) -> Mutab
     if span.is_valid:
         event["trace_id"] = f"{span.trace_id:032x}"
         event["span_id"] = f"{span.span_id:016x}"
+    return event
+
+
+def _add_fields(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    event.update(getattr(event.get("_record"), FIELDS, {}))
     return event
 
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
-from nats.js import JetStreamContext
 from nats.js.api import StreamConfig, StreamInfo
 
 from prism_contracts.errors import reason_of
+from prism_runtime.patience import PatientJetStream, StartPatience
 
 # The supervisor, or Kubernetes, restarts the service.
 EXIT_BUCKET_LOST = 75
@@ -41,11 +41,13 @@ class StreamCheck(NamedTuple):
     lost_streams: tuple[str, ...]
 
 
-class RecordingJetStream(JetStreamContext):
+class RecordingJetStream(PatientJetStream):
     """A JetStream context that records the buckets that are opened or created through it."""
 
-    def __init__(self, connection: Client, buckets: set[str]) -> None:
-        super().__init__(connection)
+    def __init__(
+        self, connection: Client, patience: StartPatience, buckets: set[str], *, creates: bool = True
+    ) -> None:
+        super().__init__(connection, patience, creates=creates)
         self._buckets = buckets
 
     async def stream_info(self, name: str, subjects_filter: str | None = None) -> StreamInfo:
@@ -139,17 +141,32 @@ class Upkeep:
         return StreamCheck(buckets, tuple(sorted(lost.difference(self._buckets))))
 
 
+class StreamList(NamedTuple):
+    """Every stream of JetStream, as it describes itself."""
+
+    streams: list[dict[str, Any]]
+    missing: list[str]  # without an answer: streams of a cluster that have no leader
+
+
 async def list_streams(connection: Client) -> dict[str, str]:
-    """Returns the creation time of each stream, by name."""
-    created: dict[str, str] = {}
+    """Returns the creation time of each stream, by name. Raises NatsError if one does not answer."""
+    found = await read_streams(connection)
+    if found.missing:  # a cluster that is still electing leaders
+        raise NatsError(f"streams without an answer: {found.missing}")
+    return {info["config"]["name"]: info["created"] for info in found.streams}
+
+
+async def read_streams(connection: Client) -> StreamList:
+    """Returns the descriptions of all streams. Raises NatsError and TimeoutError."""
+    found, offset = StreamList([], []), 0
     while True:
-        request = json.dumps({"offset": len(created)}).encode()
+        request = json.dumps({"offset": offset}).encode()
         answer = json.loads((await connection.request(LIST_SUBJECT, request, timeout=LIST_TIMEOUT_S)).data)
         if "error" in answer:
             raise NatsError(answer["error"].get("description", "the streams cannot be listed"))
-        page = answer.get("streams") or []
-        created |= {info["config"]["name"]: info["created"] for info in page}
-        if answer.get("missing"):  # a cluster that is still electing leaders
-            raise NatsError(f"streams without an answer: {answer['missing']}")
-        if not page or len(created) >= answer["total"]:
-            return created
+        page, missing = answer.get("streams") or [], answer.get("missing") or []
+        found.streams.extend(page)
+        found.missing.extend(missing)
+        offset += len(page) + len(missing)
+        if not page or offset >= answer["total"]:
+            return found

@@ -15,6 +15,7 @@ from prism_source.files import FolderReader, ListedFile, describe, read_regular
 from prism_source.git import GitFailed, explain, user_environment
 from prism_source.history import read_history
 from prism_source.limits import ATTRIBUTES_BYTES_MAX, ATTRIBUTES_FILES_MAX, DEFAULT_LIMITS, SourceLimits
+from prism_source.pushed_commits import checked_out_commits
 from prism_source.snapshot import Snapshot, attributes_by_ordinal, sort_files, tree_commit
 from prism_source.walk import walk_folder
 from prism_source.worktree import GitFolder, WorkTree, list_work_tree
@@ -65,6 +66,7 @@ def _snapshot_work_tree(root: Path, git: GitFolder, limits: SourceLimits) -> Sna
         history=read_history(root, tree.commit, user_environment(), is_work_tree=True)
         if tree.commit
         else None,
+        commits=checked_out_commits(root, tree.commit) if tree.commit else (),
     )
 
 

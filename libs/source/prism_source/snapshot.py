@@ -8,6 +8,7 @@ from typing import Protocol, Self
 
 from prism_contracts.code import FileFlags
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import PushedCommits
 from prism_contracts.records import History
 from prism_contracts.rpc.imports import SnapshotFile
 from prism_source.attributes import NO_ATTRIBUTES, Attributes
@@ -43,6 +44,7 @@ class Snapshot:
     # Attributes from `.gitattributes` by ordinal; files without any are absent.
     attributes: Mapping[int, Attributes] = field(default_factory=dict)
     history: History | None = None  # None: git has none
+    commits: PushedCommits = ()  # the newest of a work tree, oldest first
 
     def read(self, ordinal: int) -> bytes:
         """Returns the bytes of a file now. If their `blob_hash` is not the file's `blob`, it has changed.

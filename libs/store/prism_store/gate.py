@@ -9,30 +9,34 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 import httpx
-from opentelemetry import trace
+from opentelemetry.trace import Span
+from prometheus_client import CollectorRegistry
 from qdrant_client import models
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from prism_contracts.base import scope_key
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_runtime import tracing
+from prism_runtime.tracing import Attribute
 from prism_store.client import StoreClient
+from prism_store.metrics import StoreMetrics
 from prism_store.scope import Scope, View
 from prism_store.settings import StoreSettings
 
-_tracer = trace.get_tracer("prism.store")
+SYSTEM = "qdrant"
 HTTP_NOT_FOUND = 404
 HTTP_SERVER_ERROR = 500
 # The start of the local store's error for a collection whose files cannot be read.
 DAMAGED = b'"Damaged: '
 
 
-def connect(settings: StoreSettings) -> StoreClient:
-    """Returns a client, which connects at the first call."""
+def connect(settings: StoreSettings, metrics: CollectorRegistry | None = None) -> StoreClient:
+    """Returns a client, which connects at the first call. Without `metrics`, its metrics are not exposed."""
     with warnings.catch_warnings():
         # The key of a local stack travels over plain HTTP, but never leaves the machine.
         warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
-        return StoreClient(settings)
+        return StoreClient(settings, StoreMetrics(CollectorRegistry() if metrics is None else metrics))
 
 
 async def check_store(client: StoreClient) -> None:
@@ -55,10 +59,19 @@ def view_condition(view: View) -> models.FieldCondition:
 
 
 @contextlib.contextmanager
-def store_call(operation: str) -> Iterator[None]:
-    """Wraps a call in a trace span, and raises outages as UNAVAILABLE, which callers retry."""
-    with _tracer.start_as_current_span(f"qdrant {operation}", kind=trace.SpanKind.CLIENT), _outages_named():
-        yield
+def store_call(client: StoreClient, operation: str, collection: str) -> Iterator[Span]:
+    """Wraps a call to a collection in a span, measures it, and raises outages as UNAVAILABLE, which callers retry."""
+    attributes: dict[str, tracing.Value] = {
+        Attribute.DB_SYSTEM: SYSTEM,
+        Attribute.DB_OPERATION: operation,
+        Attribute.DB_COLLECTION: collection,
+    }
+    with (
+        tracing.span(f"{SYSTEM} {operation}", attributes, tracing.CLIENT) as span,
+        client.metrics.call(operation),
+        _outages_named(),
+    ):
+        yield span
 
 
 @contextlib.contextmanager

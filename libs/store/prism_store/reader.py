@@ -14,6 +14,7 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 
 from prism_contracts.code import FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_runtime.tracing import Attribute
 from prism_store.client import StoreClient
 from prism_store.gate import is_missing, scope_condition, store_call, view_condition
 from prism_store.schema import FAST_VECTOR, alias, deep_vector, repo_of
@@ -180,7 +181,7 @@ class Reader:
     async def has_deep_vectors(self, tenant: str, model: str) -> bool:
         """Returns whether the tenant's collection has vectors of a deep model. Caches a positive result."""
         if self._deep_models.get(tenant) != model:
-            with store_call("has_deep_vectors"):
+            with store_call(self._client, "has_deep_vectors", alias(tenant)):
                 try:
                     info = await self._client.get_collection(alias(tenant))
                 except UnexpectedResponse as error:
@@ -383,13 +384,31 @@ class Reader:
         self, operation: str, scope: Scope, what: str, body: Mapping[str, Any], nothing: Any
     ) -> Any:
         """Returns the reply of the tenant's collection; `nothing` if the tenant has none yet."""
-        with store_call(operation):
+        name = alias(scope.tenant)
+        with store_call(self._client, operation, name) as span:
             try:
-                return await self._client.ask(alias(scope.tenant), what, body)
+                reply = await self._client.ask(name, what, body)
             except UnexpectedResponse as error:
                 if is_missing(error):
                     return nothing
                 raise
+            if span.is_recording():
+                span.set_attributes(_counts(body, reply))
+            return reply
+
+
+def _counts(body: Mapping[str, Any], reply: Any) -> dict[str, int]:
+    """Returns the attributes of a span: queries of a request, and points that its reply has or counts."""
+    return {Attribute.DB_QUERIES: len(body.get("searches", (body,))), Attribute.POINTS: _points_of(reply)}
+
+
+def _points_of(reply: Any) -> int:
+    if isinstance(reply, list):
+        # A batch has a list of points for each query; a retrieval is a list of points.
+        return sum(len(part.get("points", (part,))) for part in reply)
+    if "points" in reply:
+        return len(reply["points"])
+    return int(reply["count"]) if "count" in reply else sum(hit["count"] for hit in reply["hits"])
 
 
 def summed(counts: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:

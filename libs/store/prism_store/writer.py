@@ -23,6 +23,7 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from prism_contracts.base import scope_key
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileVersion
+from prism_runtime.tracing import Attribute
 from prism_store.client import StoreClient
 from prism_store.gate import is_missing, store_call
 from prism_store.points import FilePoint
@@ -65,12 +66,17 @@ class Writer:
         name, wanted = alias(tenant), collection(tenant, model)
         if self._known.get(name) == wanted:
             return
-        with store_call("ensure_collection"):
+        with store_call(self._client, "ensure_collection", name):
             served = await self._alias_target(name)
             if served is None:
-                await self._create(wanted, dimension)
-                await self._point_alias(name, wanted)
+                with self._collection_of(wanted):
+                    await self._create(wanted, dimension)
+                    await self._point_alias(name, wanted)
                 served = await self._alias_target(name)
+        if served is None:  # the alias has not reached the node that answered
+            raise PrismError(
+                ErrorCode.UNAVAILABLE, f"The collection {wanted} is being created.", "Retry in a few seconds."
+            )
         if served != wanted:
             raise PrismError(
                 ErrorCode.MODEL_MISMATCH,
@@ -85,7 +91,10 @@ class Writer:
         Returns for each whether its version is the one served; False if a newer version is.
         """
         name = alias(tenant)
-        with store_call("write"), self._collection_of(name):
+        with store_call(self._client, "write", name) as span, self._collection_of(name):
+            span.set_attributes(
+                {Attribute.FILES: len(files), Attribute.CHUNKS: sum(len(file.chunks) for file in files)}
+            )
             before = await self._states(name, files)
             fresh = [file for file in files if file.id not in before or before[file.id][0] < file.version]
             await self._upsert_chunks(name, fresh)
@@ -122,7 +131,7 @@ class Writer:
         Keeps points of the version `below` and of later versions.
         """
         name = alias(tenant)
-        with store_call("drop"):
+        with store_call(self._client, "drop", name):
             try:
                 # The file point is deleted first: chunks without it are not valid.
                 await self._delete(name, [_older(models.HasIdCondition(has_id=list(files)), below)])
@@ -141,7 +150,8 @@ class Writer:
             "with_payload": False,
             "with_vector": False,
         }
-        with store_call("drop_repository"):
+        with store_call(self._client, "drop_repository", name) as span:
+            dropped = 0
             try:
                 for _ in range(DELETES_PER_DROP):
                     page = await self._client.ask(name, "points/scroll", some)
@@ -149,6 +159,8 @@ class Writer:
                     if not found:
                         return True
                     await self._delete(name, [models.Filter(must=[models.HasIdCondition(has_id=found)])])
+                    dropped += len(found)
+                    span.set_attribute(Attribute.POINTS, dropped)
             except UnexpectedResponse as error:
                 if not is_missing(error):
                     raise
@@ -158,12 +170,13 @@ class Writer:
     async def drop_tenant(self, tenant: str) -> int:
         """Delete all collections of a tenant. Returns how many points they had."""
         name, points = alias(tenant), 0
-        with store_call("drop_tenant"):
+        with store_call(self._client, "drop_tenant", name) as span:
             known = (await self._client.get_collections()).collections
             # A tenant has no underscore, so no other tenant's collections begin like these.
             for found in (one.name for one in known if one.name.startswith(f"{name}_")):
                 points += (await self._client.count(found, exact=True)).count
                 await self._client.delete_collection(found)
+            span.set_attribute(Attribute.POINTS, points)
         self._known.pop(name, None)
         self._known.pop(f"{name}/deep", None)
         return points
@@ -173,7 +186,7 @@ class Writer:
     ) -> None:
         """Add a deep model's vectors, one row per file, to those files that still have these versions."""
         name = alias(tenant)
-        with store_call("write_deep"), self._collection_of(name):
+        with store_call(self._client, "write_deep", name) as span, self._collection_of(name):
             found = await self._client.retrieve(
                 name, [file.file for file in files], with_payload=False, with_vectors=False
             )
@@ -183,6 +196,7 @@ class Writer:
                 for file, row in zip(files, _rounded(vectors).tolist(), strict=True)
                 if file.file in present
             ]
+            span.set_attribute(Attribute.POINTS, len(points))
             if points:
                 # The condition prevents adding the vector of one version to the next, which may arrive now.
                 same = models.Filter(should=[_is_version(file) for file in files])
@@ -197,7 +211,7 @@ class Writer:
         key = f"{name}/deep"
         if self._known.get(key) == wanted:
             return True
-        with store_call("ensure_deep_vector"):
+        with store_call(self._client, "ensure_deep_vector", name):
             if await self._alias_target(name) is None:
                 return False
             info = await self._client.get_collection(name)
@@ -220,8 +234,15 @@ class Writer:
         return next((item.collection_name for item in found.aliases if item.alias_name == name), None)
 
     async def _create(self, name: str, dimension: int) -> None:
+        settings = self._client.settings
         try:
-            await self._client.create_collection(name, vectors_config={FAST_VECTOR: vector_params(dimension)})
+            await self._client.create_collection(
+                name,
+                vectors_config={FAST_VECTOR: vector_params(dimension)},
+                shard_number=settings.shard_number,
+                replication_factor=settings.replication_factor,
+                write_consistency_factor=settings.write_consistency_factor,
+            )
         except UnexpectedResponse as error:
             if error.status_code != HTTP_CONFLICT:  # another process is creating it
                 raise
@@ -274,6 +295,7 @@ class Writer:
     async def _upsert(self, name: str, points: list[dict[str, Any]], version: int) -> None:
         # The condition lets the newest win.
         await self._client.put_points(name, points, models.Filter(must=[_older_than(version)]))
+        self._client.metrics.count_points(len(points))
 
     async def _delete_lost(self, name: str, files: Sequence[FilePoint]) -> None:
         """Delete the chunks of versions that a newer version overtook during the write."""
