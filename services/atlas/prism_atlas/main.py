@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from nats.js.api import ObjectStoreConfig
 from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_atlas.adapters.build_processes import BuildProcesses
@@ -15,7 +14,6 @@ from prism_atlas.adapters.graphs import GraphStore
 from prism_atlas.adapters.indexes import IndexFiles
 from prism_atlas.adapters.metrics import BuildMetrics
 from prism_atlas.adapters.search import SearchClient
-from prism_atlas.adapters.summaries import Summaries
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.maps import MapHandlers
 from prism_atlas.handlers.traversal import TraversalHandlers
@@ -27,6 +25,7 @@ from prism_atlas.operations.module_entries import ModuleEntries
 from prism_atlas.operations.served_graphs import ServedGraphs
 from prism_atlas.operations.text_checks import TextChecks
 from prism_atlas.settings import AtlasSettings
+from prism_catalog.descriptions import Descriptions
 from prism_catalog.histories import Histories, HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
 from prism_catalog.layers import Layers
@@ -104,16 +103,14 @@ async def build(
         graphs=graphs,
         layer_graphs=layer_graphs,
         builds=BuildHandlers(base_graphs),
-        maps=MapHandlers(served, ModuleEntries(Summaries(reader), histories)),
+        maps=MapHandlers(served, ModuleEntries(Descriptions(reader), histories)),
         traversals=TraversalHandlers(served, TextChecks(search), DiffImpact(search)),
         uses=UsesHandler(served),
     )
 
 
 async def _open_graphs(bus: Bus, settings: AtlasSettings, folder: Path) -> GraphStore:
-    store = await bus.js.create_object_store(
-        names.OBJECTS_GRAPHS, ObjectStoreConfig(replicas=settings.nats_replicas)
-    )
+    store = await bus.objects(names.OBJECTS_GRAPHS)
     bucket = await open_bucket(bus.js, names.KV_GRAPHS, replicas=settings.nats_replicas)
     watched = await bus.follow(names.KV_GRAPHS, GraphRecord)
     return GraphStore(store, Records(bucket, GraphRecord), watched, folder, settings.atlas_kept_bytes_max)
@@ -138,7 +135,7 @@ async def serve() -> None:
     settings = AtlasSettings()
     store_settings = StoreSettings()
     service = Service(SERVICE, settings, secrets={"PRISM_QDRANT_API_KEY": store_settings.api_key})
-    bus, store = service.bus, connect(store_settings)
+    bus, store = service.bus, connect(store_settings, REGISTRY)
     open_until_stop = AsyncExitStack()
     open_until_stop.push_async_callback(store.close)
 

@@ -57,6 +57,17 @@ class BuildResult(Message):
     files_resolved: int  # files whose references were resolved
     seconds: float
 
+    @property
+    def line(self) -> dict[str, int | float]:
+        """The fields of its line in the log."""
+        return {
+            "files": self.files,
+            "files_resolved": self.files_resolved,
+            "edges": self.edges,
+            "bytes": self.size_bytes,
+            "seconds": round(self.seconds, 2),
+        }
+
 
 class BuildReply(Message):
     """The result of a request: exactly one field is set."""

@@ -5,7 +5,9 @@ from prism_chunker.adapters.parser import Parser
 from prism_contracts import topics
 from prism_contracts.base import Lane
 from prism_contracts.events import FileChunked, FileEvent
+from prism_runtime import tracing
 from prism_runtime.bus import Bus
+from prism_runtime.tracing import Attribute
 
 
 class ChunkerHandlers:
@@ -19,7 +21,9 @@ class ChunkerHandlers:
     async def on_changed(self, lane: Lane, body: bytes) -> None:
         """Send the file to the parser, and publish its answer, unless its job was cancelled."""
         event = FileEvent.model_validate_json(body)
+        tracing.note_message(event)
         if event.job in self._cancelled:
             return
-        chunked = await self._parser.chunk(lane, body)
+        with tracing.span("parse", {Attribute.BYTES: len(body)}):
+            chunked = await self._parser.chunk(lane, body)
         await self._bus.publish_bytes(topics.FILE_CHUNKED, lane, chunked, event.message_id_of(FileChunked))

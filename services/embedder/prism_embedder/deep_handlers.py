@@ -14,18 +14,24 @@ from prism_contracts.events import Card, DeepEmbedded, DeepEmbeddingRequested, F
 from prism_contracts.rpc.search import EmbedQueryReply, EmbedQueryRequest
 from prism_embedder.adapters.deep import DeepModel
 from prism_embedder.adapters.kv_cache import KvVectorCache
+from prism_embedder.adapters.metrics import EmbeddingMetrics
 from prism_embedder.core.cache import vector_key
 from prism_embedder.core.rows import Matrix
 from prism_runtime.bus import Bus
 from prism_runtime.vectors import to_message
 
+TIER = "deep"
 NICENESS = 10  # of the threads that embed cards
 
 
 class DeepEmbeddingHandlers:
     """Consumes `DeepEmbeddingRequested`, publishes `DeepEmbedded`, embeds the texts of questions."""
 
-    def __init__(self, bus: Bus, model: DeepModel, cache: KvVectorCache, threads: int) -> None:
+    def __init__(
+        self, bus: Bus, model: DeepModel, cache: KvVectorCache, threads: int, metrics: EmbeddingMetrics
+    ) -> None:
+        metrics.begin(TIER)
+        self._metrics = metrics
         self._bus = bus
         self._model = model
         self._cache = cache
@@ -53,9 +59,11 @@ class DeepEmbeddingHandlers:
         known = await self._cache.get_many(keys)
         fresh = {key: card.text for key, card in zip(keys, cards, strict=True) if key not in known}
         if fresh:
-            made = dict(zip(fresh, await self._embed(list(fresh.values())), strict=True))
+            with self._metrics.batch(TIER, len(fresh)):
+                made = dict(zip(fresh, await self._embed(list(fresh.values())), strict=True))
             await self._cache.put_many(made)
             known = {**known, **made}
+        self._metrics.count_reused(TIER, len(cards) - len(fresh))
         return np.stack([known[key] for key in keys])
 
     async def _embed(self, texts: Sequence[str]) -> Matrix:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from prism_model.static_model import SHIPPED_WEIGHTS
 from prism_runtime.settings import ServiceSettings
@@ -20,6 +20,19 @@ class EmbedderSettings(ServiceSettings):
         "",
         description="Deep model: a folder, `package:NAME`, or an id of the Hugging Face hub; empty: the one that "
         "`make setup-models` installs. A folder with an .onnx file runs on onnxruntime, all else on torch.",
+    )
+    embedder_deep_url: str = Field(
+        "",
+        pattern="^(https?://.+)?$",
+        description="Server with OpenAI's endpoint for embeddings, such as http://127.0.0.1:11434/v1 of Ollama. Then "
+        "PRISM_EMBEDDER_DEEP_MODEL is the name of a model there.",
+    )
+    embedder_deep_key: SecretStr = Field(SecretStr(""), description="Key of that server, if it needs one.")
+    embedder_deep_query_prompt: str = Field(
+        "", description="Text put before each question that is sent to that server, if its model wants one."
+    )
+    embedder_deep_document_prompt: str = Field(
+        "", description="Text put before each document that is sent to that server, if its model wants one."
     )
     embedder_deep_device: str = Field(
         "cpu", description="Device of the deep model: cpu, cuda; on torch also mps."

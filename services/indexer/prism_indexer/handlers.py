@@ -77,7 +77,9 @@ class IndexerHandlers:
             Lane.BULK: self._make_batcher(distance_s=BULK_DISTANCE_S),
         }
         self._settled = {
-            lane: Batcher(partial(self._publish_settled, lane), items_max=SETTLED_PER_MESSAGE)
+            lane: Batcher(
+                partial(self._publish_settled, lane), items_max=SETTLED_PER_MESSAGE, name="settle files"
+            )
             for lane in Lane
         }
 
@@ -88,6 +90,7 @@ class IndexerHandlers:
             weight=lambda work: len(work.point.chunks),
             weight_max=CHUNKS_PER_BATCH,
             distance_s=distance_s,
+            name="write files",
         )
 
     async def on_embedded(self, event: FileEmbedded) -> None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import partial
 
+from prometheus_client import REGISTRY
+
 from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names, topics
@@ -77,7 +79,7 @@ async def serve() -> None:
     settings = IndexerSettings()
     store_settings = StoreSettings()
     service = Service(SERVICE, settings, secrets={"PRISM_QDRANT_API_KEY": store_settings.api_key})
-    bus, store = service.bus, connect(store_settings)
+    bus, store = service.bus, connect(store_settings, REGISTRY)
 
     async def start() -> None:
         await bus.connect()

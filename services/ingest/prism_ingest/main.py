@@ -8,11 +8,13 @@ from prometheus_client import REGISTRY, CollectorRegistry
 
 from prism_catalog.cancelled_jobs import CancelledJobs
 from prism_catalog.histories import HistoryStore
+from prism_catalog.shared_buckets import create_shared_buckets
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
-from prism_contracts.records import CancelledJob, Layer, Token
+from prism_contracts.records import CancelledJob, Job, Layer, Repository, Token
+from prism_contracts.rpc.changes import CHANGES
 from prism_contracts.rpc.imports import (
     ADMIT_UPLOAD,
     CANCEL_JOB,
@@ -39,11 +41,21 @@ from prism_contracts.rpc.repositories import (
     REPOSITORY_STATUS,
     UPDATE_REPOSITORY,
 )
+from prism_ingest.adapters.change_log import ChangeLog
 from prism_ingest.adapters.file_window import IMPORTS, SMALL_IMPORTS, FileWindow
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.leftovers import Leftovers
-from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
+from prism_ingest.adapters.metrics import (
+    DeadLetterMetrics,
+    GitMetrics,
+    JobMetrics,
+    LayerMetrics,
+    LeaseMetrics,
+    PollMetrics,
+    PushMetrics,
+    QueueMetrics,
+)
 from prism_ingest.adapters.mirrors import Mirrors
 from prism_ingest.adapters.plans import PlanStore
 from prism_ingest.adapters.quotas import Quotas
@@ -67,13 +79,16 @@ from prism_ingest.operations.edits import Edits
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.fetching import Fetcher
 from prism_ingest.operations.import_gate import ChunkQuota, ImportGate
+from prism_ingest.operations.index_changes import IndexChanges
 from prism_ingest.operations.job_status import JobStatus
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.overlays import Overlays
 from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.poll import Poller
+from prism_ingest.operations.pushed_branches import PushedBranches
 from prism_ingest.operations.pushes import Pushes
+from prism_ingest.operations.queue_watch import QueueWatch
 from prism_ingest.operations.rebase import Rebaser
 from prism_ingest.operations.recovery import Recovery
 from prism_ingest.operations.registrations import Registrations
@@ -118,6 +133,7 @@ class IngestApp:
     sweeper: Sweeper
     removals: Removals
     tenant_removals: TenantRemovals
+    watch: QueueWatch
     snapshots: SnapshotHandlers
     clones: CloneHandlers
     edits: EditHandlers
@@ -142,17 +158,23 @@ async def build(
     """Assemble ingest on a connected bus. Nothing runs until `register` and `Bus.start`."""
     replicas = settings.nats_replicas
     await vault.open(bus.js, replicas=replicas)
-    mirrors = Mirrors(settings, vault)
+    await create_shared_buckets(bus, settings, replicas=replicas)
+    mirrors = Mirrors(settings, vault, GitMetrics(metrics))
     tenants = Tenants(plan_settings or PlanSettings())
     await tenants.open(bus, replicas=replicas)
     watched_layers = await bus.follow(names.KV_LAYERS, Layer)
-    quotas = await Quotas.open(bus, tenants, watched_layers, idle_s=settings.job_idle_s, replicas=replicas)
+    watched_repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
+    jobs = Records(
+        await open_bucket(bus.js, names.KV_JOBS, ttl_s=names.JOBS_MAX_AGE_S, replicas=replicas), Job
+    )
+    quotas = Quotas(tenants, watched_repositories, watched_layers, jobs, idle_s=settings.job_idle_s)
     ledger = await Ledger.open(bus.js, replicas, quotas)
     plans = await PlanStore.open(bus.js, replicas)
     histories = await HistoryStore.open(bus.js, replicas)
     variants = await Variants.open(bus, replicas)
     scip_store = await ScipStore.open(bus, replicas)
-    tracker = JobTracker(bus, ledger, plans, variants.lists, PushMetrics(metrics))
+    changes = IndexChanges(ledger, plans, await ChangeLog.open(bus, replicas=replicas))
+    tracker = JobTracker(bus, ledger, plans, variants.lists, changes=changes, metrics=PushMetrics(metrics))
     windows = {
         Lane.LIVE: FileWindow(ledger.jobs.get, SMALL_IMPORTS),
         Lane.BULK: FileWindow(ledger.jobs.get, IMPORTS),
@@ -174,13 +196,15 @@ async def build(
         settings=settings,
     )
     fetch_jobs = FetchJobs(bus, ledger, mirrors, settings)
-    pushes = Pushes(ledger, mirrors, layers=registry, fetch_jobs=fetch_jobs, settings=settings)
+    pushed = PushedBranches(bus, ledger)
+    pushes = Pushes(ledger, mirrors, layers=registry, fetch_jobs=fetch_jobs, pushed=pushed, settings=settings)
     fetcher = Fetcher(
         bus,
         ledger,
         mirrors,
         quotas=quotas,
         planner=planner,
+        pushed=pushed,
         layers=registry,
         tracker=tracker,
         cancelled=cancelled_jobs,
@@ -202,6 +226,7 @@ async def build(
     recovery = Recovery(
         ledger, fetch_jobs, tracker, cancelling=cancelling, renames=renames, settings=settings
     )
+    leases = LeaseMetrics(metrics)
     poller = Poller(
         bus,
         ledger,
@@ -209,7 +234,7 @@ async def build(
         tenants=tenants,
         fetch_jobs=fetch_jobs,
         layers=registry,
-        lease=await Lease.open(bus.js, "poll", replicas=replicas),
+        lease=await Lease.open(bus.js, "poll", leases, replicas=replicas),
         metrics=PollMetrics(metrics),
     )
     sweeper = Sweeper(
@@ -218,7 +243,7 @@ async def build(
         rebaser,
         variants,
         recovery=recovery,
-        lease=await Lease.open(bus.js, "sweep", replicas=replicas),
+        lease=await Lease.open(bus.js, "sweep", leases, replicas=replicas),
         metrics=LayerMetrics(metrics),
         pause_s=settings.sweep_pause_s,
     )
@@ -227,6 +252,7 @@ async def build(
         ledger,
         plans,
         planner=planner,
+        pushed=pushed,
         layers=registry,
         cancelled=cancelled_jobs,
         gates=gates,
@@ -243,7 +269,15 @@ async def build(
         plans=plans,
         mirrors=mirrors,
         cancelling=cancelling,
-        lease=await Lease.open(bus.js, "remove-tenants", replicas=replicas),
+        lease=await Lease.open(bus.js, "remove-tenants", leases, replicas=replicas),
+    )
+    watch = QueueWatch(
+        bus,
+        jobs,
+        watched_repositories,
+        watched_layers,
+        queue_metrics=QueueMetrics(metrics),
+        job_metrics=JobMetrics(metrics),
     )
     scip_imports = ScipImports(bus, ledger, scip_store, ScipMetrics(metrics), settings)
     return IngestApp(
@@ -260,10 +294,11 @@ async def build(
         sweeper=sweeper,
         removals=removals,
         tenant_removals=tenant_removals,
+        watch=watch,
         snapshots=SnapshotHandlers(uploads),
         clones=CloneHandlers(fetch_jobs, pushes, fetcher),
         edits=EditHandlers(Edits(bus, ledger, planner, settings)),
-        jobs=JobHandlers(tracker, JobStatus(ledger), cancelling),
+        jobs=JobHandlers(tracker, JobStatus(ledger), cancelling, DeadLetterMetrics(metrics)),
         layers=LayerHandlers(BranchLayers(ledger, mirrors, fetch_jobs, registry)),
         overlays=OverlayHandlers(
             Overlays(bus, ledger, registry, planner, tenants=tenants, settings=settings)
@@ -272,7 +307,10 @@ async def build(
         commits=CommitHandlers(CommitReader(ledger, mirrors, settings)),
         scip=ScipHandlers(scip_imports),
         repositories=RepositoryHandlers(
-            Registrations(ledger, fetch_jobs, renames), RepositoryStatus(ledger, registry), fetch_jobs
+            Registrations(ledger, fetch_jobs, renames),
+            RepositoryStatus(ledger, registry),
+            fetch_jobs,
+            changes,
         ),
         removing=RemovalHandlers(removals),
     )
@@ -304,6 +342,7 @@ def register(bus: Bus, app: IngestApp) -> None:
     bus.serve(CLEAR_CACHE, app.repositories.clear_cache)
     bus.serve(UPDATE_REPOSITORY, app.repositories.update)
     bus.serve(REPOSITORY_STATUS, app.repositories.status)
+    bus.serve(CHANGES, app.repositories.changes)
     bus.serve(REINDEX, app.repositories.reindex)
     bus.serve(REMOVE_REPOSITORY, app.removing.remove)
 
@@ -339,6 +378,7 @@ def _begin_rounds(bus: Bus, app: IngestApp, settings: IngestSettings) -> list[as
         asyncio.create_task(reclaim_regularly(bus.js, buckets)),
         asyncio.create_task(app.removals.run()),
         asyncio.create_task(app.tenant_removals.run()),
+        asyncio.create_task(app.watch.run()),
     ]
     if settings.poll_interval_s:
         rounds.append(asyncio.create_task(app.poller.run(settings.poll_interval_s)))

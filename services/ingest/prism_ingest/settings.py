@@ -5,30 +5,16 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from prism_catalog.git_settings import GitSettings
+from prism_catalog.shared_buckets import AnswersSettings
 from prism_runtime.settings import ServiceSettings
 from prism_source.limits import FILES_MAX, SourceLimits
 from prism_source.secret_policy import SecretPolicy, read_policy
 
 
-class IngestSettings(ServiceSettings):
+class IngestSettings(AnswersSettings, GitSettings, ServiceSettings):
     """Read from `PRISM_…` at start."""
 
-    clone_schemes: str = Field("https,ssh,git", description="Allowed schemes of clone URLs, comma-separated.")
-    clone_allow_private: bool = Field(
-        default=False,
-        description="Allow clones from private and loopback addresses, and from file:// if listed.",
-    )
-    clone_bytes_max: int = Field(4 * 1024**3, ge=1, description="Largest clone, in bytes.")
-    clone_seconds_max: int = Field(900, ge=1, description="Longest clone, in seconds.")
-    clone_silence_s_max: int = Field(
-        30, ge=1, description="Seconds without data after which a git server is abandoned."
-    )
-    git_memory_bytes_max: int = Field(
-        1024**3,
-        ge=64 * 1024**2,
-        description="Memory of each git process that fetches, in bytes; listing branches gets at most half a "
-        "GiB.",
-    )
     clone_depth: int = Field(50, ge=1, description="Commits to fetch per branch, for recent changes.")
     cache_dir: str = Field(
         "",

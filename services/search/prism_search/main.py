@@ -7,11 +7,13 @@ from functools import partial
 
 from prometheus_client import REGISTRY, CollectorRegistry
 
+from prism_catalog.descriptions import Descriptions
 from prism_catalog.histories import Histories, HistoryStore
 from prism_catalog.layer_files import LayerFilesStore
 from prism_catalog.layers import Layers
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.scip_indexes import ScipIndexes
+from prism_catalog.shared_buckets import open_answers
 from prism_contracts import names
 from prism_contracts.records import Layer, ModelVersion, Repository
 from prism_contracts.rpc.common import RECEIPT
@@ -46,9 +48,12 @@ from prism_search.adapters.documents import Documents
 from prism_search.adapters.embedding import QueryEmbedding, QueryModel
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.known_names import NameReader
+from prism_search.adapters.leg_checks import LegChecks
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
+from prism_search.adapters.metrics import QueryEmbeddingMetrics, SearchMetrics
 from prism_search.adapters.occurrences import OccurrenceReader
+from prism_search.adapters.reranker import Reranker, RerankerMetrics
 from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.adapters.uses import GraphUses
@@ -84,6 +89,8 @@ class SearchApp:
     """The parts of search that something outside calls: its handlers, and what they read from."""
 
     reader: Reader
+    embedding: QueryEmbedding
+    reranker: Reranker | None
     records: WatchedRecords[Repository]
     repositories: RepositoryCatalog
     scip_indexes: ScipIndexes
@@ -118,9 +125,17 @@ async def build(
     scip_indexes = await ScipIndexes.open(bus)
     histories = Histories(await HistoryStore.open(bus.js, settings.nats_replicas))
     repositories = RepositoryCatalog(records, layers, reader)
-    answers = await _open_answers(bus, settings, repositories, model_versions, AnswerMetrics(metrics))
+    reranker = Reranker(settings, RerankerMetrics(metrics)) if settings.reranker_enabled else None
+    answers = await _open_answers(
+        bus, settings, repositories, model_versions, reranker=reranker, metrics=AnswerMetrics(metrics)
+    )
     embedding = QueryEmbedding(
-        model, bus, model_versions, settings.embed_timeout_s, deep=settings.deep_enabled
+        model,
+        bus,
+        model_versions,
+        settings.embed_timeout_s,
+        deep=settings.deep_enabled,
+        metrics=QueryEmbeddingMetrics(metrics),
     )
     listing, texts, facts = Listing(reader), Texts(reader, settings.texts_kept_bytes_max), Facts(reader)
     known_names = NameReader(reader)
@@ -150,10 +165,21 @@ async def build(
     )
     return SearchApp(
         reader=reader,
+        embedding=embedding,
+        reranker=reranker,
         records=records,
         repositories=repositories,
         scip_indexes=scip_indexes,
-        search=SearchHandler(reader, repositories, embedding, answers, facts=facts, names=known_names),
+        search=SearchHandler(
+            reader,
+            repositories,
+            embedding,
+            answers,
+            facts=facts,
+            names=known_names,
+            metrics=SearchMetrics(metrics),
+            reranker=reranker,
+        ),
         grep=GrepHandler(
             reader,
             repositories,
@@ -162,7 +188,7 @@ async def build(
             enclosing=enclosing,
             settings=settings,
         ),
-        files=FileHandlers(reader, repositories, Commits(bus), enclosing),
+        files=FileHandlers(reader, repositories, Commits(bus), enclosing, Descriptions(reader)),
         lines=LinesHandler(repositories, listing, texts),
         symbols=SymbolHandlers(reader, repositories, definitions, graph),
         references=ReferencesHandler(repositories, references),
@@ -180,15 +206,22 @@ async def _open_answers(
     settings: SearchSettings,
     repositories: RepositoryCatalog,
     model_versions: WatchedRecords[ModelVersion],
+    *,
+    reranker: Reranker | None,
     metrics: AnswerMetrics,
 ) -> Answers | None:
     """Returns the cache of answers; None if it is turned off."""
     if not settings.answers_enabled:
         return None
-    bucket = await bus.cache(
-        names.KV_ANSWERS, ttl_s=settings.answers_ttl_s, bytes_max=settings.answers_shared_bytes_max
+    bucket = await open_answers(bus, settings)
+    return Answers(
+        repositories,
+        model_versions,
+        bucket,
+        metrics,
+        bytes_max=settings.answers_kept_bytes_max,
+        reranker=reranker.name if reranker else "",
     )
-    return Answers(repositories, model_versions, bucket, metrics, bytes_max=settings.answers_kept_bytes_max)
 
 
 def register(bus: Bus, app: SearchApp, settings: SearchSettings) -> None:
@@ -217,19 +250,28 @@ async def serve() -> None:
     settings = SearchSettings()
     store_settings = StoreSettings()
     service = Service(SERVICE, settings, secrets={"PRISM_QDRANT_API_KEY": store_settings.api_key})
-    bus, store = service.bus, connect(store_settings)
+    bus, store = service.bus, connect(store_settings, REGISTRY)
     model = StaticModel.load(settings.embedder_fast_folder, mapped=True)
+    legs = LegChecks()
     open_until_stop = AsyncExitStack()
     open_until_stop.push_async_callback(store.close)
 
     async def start() -> None:
         await bus.connect()
         app = await build(bus, settings, store, model)
+        legs.embedding = app.embedding
+        if app.reranker:
+            open_until_stop.push_async_callback(app.reranker.close)
         register(bus, app, settings)
         await bus.start()
         open_until_stop.push_async_callback(cancelled, asyncio.create_task(app.read_ahead.keep_reading()))
 
-    await service.run(start, close=open_until_stop.aclose, checks={"qdrant": partial(check_store, store)})
+    await service.run(
+        start,
+        close=open_until_stop.aclose,
+        checks={"qdrant": partial(check_store, store)},
+        optional=legs.checks,
+    )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prism_contracts.base import Lane
 
 BUILD_BUCKETS_S = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
+BUILD_OUTCOMES = ("built", "needless", "failed")
 
 
 class BuildMetrics:
@@ -33,6 +34,12 @@ class BuildMetrics:
             ["lane"],
             registry=registry,
         )
+        # An alert on an increase needs the 0 before the first failure.
+        for lane in Lane:
+            self._seconds.labels(lane.value)
+            self._waiting.labels(lane.value)
+            for outcome in BUILD_OUTCOMES:
+                self._builds.labels(lane.value, outcome)
 
     @contextmanager
     def build(self, lane: Lane) -> Iterator[None]:

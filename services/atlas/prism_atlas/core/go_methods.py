@@ -153,7 +153,7 @@ def _generic_fits(generic: str, other: str) -> bool:
 
 def _type_parameters(*signatures: str) -> frozenset[str]:
     """Returns the type parameters of the receiver or of the interface: `Set[K, V]`, `Adder[T any]`."""
-    lists = [found[1] or found[2] for text in signatures if (found := _TYPE_PARAMETERS.match(text))]
+    lists = [found[1] or found[2] or "" for text in signatures if (found := _TYPE_PARAMETERS.match(text))]
     return frozenset(part.split()[0] for text in lists for part in text.split(",") if part.strip())
 
 

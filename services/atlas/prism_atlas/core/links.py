@@ -1,5 +1,6 @@
 """Dependencies between files: the edges between their symbols, added up."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,12 @@ class Links:
 
     def __len__(self) -> int:
         return len(self.source)
+
+
+def users_of(links: Links, files: Iterable[int]) -> dict[int, int]:
+    """Returns how many files surely use each of these, by file."""
+    used = links.target[links.resolved > 0]
+    return {file: int(np.count_nonzero(used == file)) for file in files}
 
 
 def file_links(graph: Graph, weights: Weights) -> Links:

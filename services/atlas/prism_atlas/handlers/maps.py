@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from prism_atlas.core.architecture import Architecture
+from prism_atlas.core.component_descriptions import described
 from prism_atlas.core.module_map import RankedFile, modules
 from prism_atlas.core.ranking import TIERS
 from prism_atlas.operations.module_entries import ModuleEntries
@@ -14,6 +15,7 @@ from prism_contracts.rpc.maps import (
     ComponentDetail,
     ModuleMapReply,
     ModuleMapRequest,
+    Overview,
 )
 from prism_runtime.cursors import read_cursor, write_cursor
 
@@ -47,7 +49,7 @@ class MapHandlers:
         served = await self._graphs.get(request)
         report = await asyncio.to_thread(served.snapshot.read_report)
         if not request.component:
-            overview = report.overview(request.limit)
+            overview = await self._with_descriptions(served, report.overview(request.limit))
             return ArchitectureReply(repo=served.repo, overview=overview, receipt=served.receipt)
         architecture = await asyncio.to_thread(Architecture, served.snapshot.analysis, report.names)
         number = architecture.find(request.component)
@@ -56,6 +58,13 @@ class MapHandlers:
             component=await self._detail(served, architecture, number, request.limit),
             receipt=served.receipt,
         )
+
+    async def _with_descriptions(self, served: ServedGraph, overview: Overview) -> Overview:
+        files = await self._entries.descriptions(
+            served, [path for component in overview.components for path in component.main_files]
+        )
+        components = (described(one, overview.dependencies, files) for one in overview.components)
+        return overview.model_copy(update={"components": tuple(components)})
 
     async def _detail(
         self, served: ServedGraph, architecture: Architecture, number: int, limit: int
@@ -68,8 +77,10 @@ class MapHandlers:
         external = architecture.external_modules(number)
         entry_points = architecture.entry_points(files)
         cycles = architecture.file_cycles(number)
+        summary = architecture.summary(number)
+        descriptions = await self._entries.descriptions(served, summary.main_files)
         return ComponentDetail(
-            summary=architecture.summary(number),
+            summary=described(summary, used_by, descriptions),
             files=await self._entries.of(served, _members(served, files[:limit])),
             interface=tuple(interface[:limit]),
             uses=tuple(uses[:limit]),

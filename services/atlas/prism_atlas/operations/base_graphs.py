@@ -20,7 +20,10 @@ from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError
 from prism_contracts.events import RepoIndexed, ScipStored
 from prism_contracts.records import GraphRecord, LayerState, Repository, repository_key
+from prism_runtime import tracing
 from prism_runtime.records import WatchedRecords
+from prism_runtime.telemetry import line_fields
+from prism_runtime.tracing import Attribute
 from prism_store.scope import Scope
 
 log = logging.getLogger(__name__)
@@ -99,14 +102,18 @@ class BaseGraphs:
                 scope=scope, repo_name=repository.name, version=version, path=str(path), is_stored=True
             )
             async with self._indexes.materialized(repository.tenant, repository.repo) as indexes:
-                built = await process.build(request.model_copy(update={"indexes": indexes}))
+                with tracing.span("build graph", {Attribute.REPO: repository.name}) as span:
+                    built = await process.build(request.model_copy(update={"indexes": indexes}))
+                    span.set_attributes({Attribute.FILES: built.files, Attribute.BYTES: built.size_bytes})
             if await self._repositories.look_up(repository.key) is None:
                 log.info("%s was removed while its graph was built", repository.name)
                 return
             await self._graphs.put(_record(repository, state, tuple(indexes), built), path)
         log.info(
-            "built the graph of %s, version %d: %d edges, %d files, of which %d were resolved, in %.1f s",
-            *(repository.name, version, built.edges, built.files, built.files_resolved, built.seconds),
+            "graph built",
+            extra=line_fields(
+                tenant=repository.tenant, repo=repository.name, layer=layer, version=version, **built.line
+            ),
         )
 
     def _is_needless(self, repository: Repository, layer: str, version: int) -> bool:

@@ -22,7 +22,10 @@ from prism_catalog.target import Target
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Layer, Repository
+from prism_runtime import tracing
 from prism_runtime.records import WatchedRecords
+from prism_runtime.telemetry import line_fields
+from prism_runtime.tracing import Attribute
 from prism_runtime.weighted_cache import WeightedCache
 from prism_store.scope import Scope
 
@@ -130,13 +133,21 @@ class LayerGraphs:
                     self._metrics.needless(Lane.LIVE)
                     return None
                 async with self._indexes.materialized(repository.tenant, repository.repo) as indexes:
-                    built = await process.build(request.model_copy(update={"indexes": indexes}))
+                    with tracing.span("build graph", {Attribute.REPO: repository.name}) as span:
+                        built = await process.build(request.model_copy(update={"indexes": indexes}))
+                        span.set_attributes({Attribute.FILES: built.files, Attribute.BYTES: built.size_bytes})
             graph = LayerGraph(map_and_unlink(path), key.indexes, built.size_bytes, datetime.now(UTC))
         self._cache.put(key, graph, graph.size_bytes)
         self._metrics.served(Lane.LIVE, time.monotonic() - began)
         log.info(
-            "built the graph of %s of %s: %d edges, %d files, of which %d were resolved, in %.1f s",
-            *(layer.ref, repository.name, built.edges, built.files, built.files_resolved, built.seconds),
+            "graph built",
+            extra=line_fields(
+                tenant=repository.tenant,
+                repo=repository.name,
+                layer=layer.layer,
+                version=key.version,
+                **built.line,
+            ),
         )
         return graph
 

@@ -1,11 +1,12 @@
-"""The files of a module map or of a component, each with its summary, top symbols and recent commits."""
+"""The files of a module map or of a component, each with its description, top symbols and recent commits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from prism_atlas.adapters.summaries import Summaries, SummarizedFile
-from prism_atlas.core.graph import Graph
+from prism_atlas.core.graph import NONE, Graph
+from prism_atlas.core.links import users_of
 from prism_atlas.core.module_map import RankedFile, symbol_label, top_symbols
 from prism_atlas.operations.served_graphs import ServedGraph
+from prism_catalog.descriptions import Descriptions, IndexedVersion
 from prism_catalog.histories import Histories
 from prism_contracts.rpc.guidance import RecentChanges
 from prism_contracts.rpc.maps import ModuleEntry
@@ -14,16 +15,17 @@ from prism_contracts.rpc.maps import ModuleEntry
 class ModuleEntries:
     """Describes ranked files with facts from the graph, the index and the histories."""
 
-    def __init__(self, summaries: Summaries, histories: Histories) -> None:
-        self._summaries = summaries
+    def __init__(self, descriptions: Descriptions, histories: Histories) -> None:
+        self._descriptions = descriptions
         self._histories = histories
 
     async def of(self, served: ServedGraph, page: Sequence[RankedFile]) -> tuple[ModuleEntry, ...]:
         """Returns one entry per file, in the same order."""
         graph = served.snapshot.graph
         symbols = {module.file: top_symbols(served.snapshot.analysis, [module.file]) for module in page}
-        summarized = {file: _summarized(graph, file, top) for file, top in symbols.items()}
-        summaries = await self._summaries.get(served.target.scope, list(summarized.values()))
+        versions = {file: _version(graph, file) for file in symbols}
+        descriptions = await self._descriptions.of(served.target.scope, list(versions.values()))
+        users = users_of(served.snapshot.analysis.links, symbols)
         changes = {file: await self._histories.changes(served.target, graph.path(file)) for file in symbols}
         return tuple(
             ModuleEntry(
@@ -32,18 +34,27 @@ class ModuleEntries:
                 lines=int(graph.files.lines[file]),
                 tier=tier,
                 relative_score=score,
-                summary=summaries[summarized[file].id],
+                summary=descriptions[versions[file].id],
+                content=versions[file].generation,
+                used_by=users[file],
                 top_symbols=tuple(symbol_label(graph, symbol) for symbol in symbols[file]),
                 commits_90_days=_velocity(changes[file]),
             )
             for file, tier, score in page
         )
 
+    async def descriptions(self, served: ServedGraph, paths: Iterable[str]) -> dict[str, str]:
+        """Returns the descriptions of files, by path."""
+        graph = served.snapshot.graph
+        files = {path: graph.find_file(path) for path in paths}
+        versions = {path: _version(graph, file) for path, file in files.items() if file != NONE}
+        found = await self._descriptions.of(served.target.scope, list(versions.values()))
+        return {path: found[version.id] for path, version in versions.items()}
 
-def _summarized(graph: Graph, file: int, top: Sequence[int]) -> SummarizedFile:
-    main = graph.strings[graph.symbols.qualified_name[top[0]]] if top else ""
+
+def _version(graph: Graph, file: int) -> IndexedVersion:
     strings, files = graph.strings, graph.files
-    return SummarizedFile(strings[files.id[file]], strings[files.generation[file]], main)
+    return IndexedVersion(strings[files.id[file]], strings[files.generation[file]])
 
 
 def _velocity(changes: RecentChanges | None) -> int | None:

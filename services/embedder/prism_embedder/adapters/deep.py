@@ -2,7 +2,8 @@
 
 A model has one of three names: a folder, `package:NAME` (weights inside an installed Python package), or the
 id of a model on the Hugging Face hub, which is downloaded at first use. A folder with an `.onnx` file runs on
-onnxruntime; everything else is a sentence-transformers model and needs torch.
+onnxruntime; everything else is a sentence-transformers model and needs torch. With an endpoint, the model is
+one that a server knows by this name.
 
 All calls block: run them in a thread. Never runs code that comes with a model, nor code of the package that
 contains it.
@@ -19,6 +20,7 @@ import numpy as np
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_embedder.adapters.onnx_encoder import OnnxEncoder, onnx_file
+from prism_embedder.adapters.remote_encoder import Endpoint, RemoteEncoder
 from prism_embedder.adapters.torch_encoder import TorchEncoder
 from prism_embedder.core.rows import Matrix
 
@@ -27,6 +29,7 @@ PACKAGE_PREFIX = "package:"
 # Documents per call. On a CPU larger batches are hardly faster, and padding costs; a GPU would idle.
 BATCH_DOCUMENTS = 4
 BATCH_DOCUMENTS_GPU = 64
+BATCH_DOCUMENTS_REMOTE = 64
 # Characters of a text passed to the tokenizer. Models read some 256 to 512 tokens, which is far less.
 TEXT_CHARS_MAX = 16_384
 # Part of the fingerprint: raised when this code returns other vectors for the same weights.
@@ -70,6 +73,8 @@ class DeepModel:
         self.fingerprint = _fingerprint(identity, encoder.tokens_max)
         self._encoder = encoder
         self._batch = BATCH_DOCUMENTS if options.device == "cpu" else BATCH_DOCUMENTS_GPU
+        if isinstance(encoder, RemoteEncoder):
+            self._batch = BATCH_DOCUMENTS_REMOTE
 
     @classmethod
     def load(cls, name: str, options: DeepOptions | None = None) -> "DeepModel":
@@ -92,6 +97,11 @@ class DeepModel:
             raise _unavailable(f"The deep tier needs the package {error.name}") from error
         except (OSError, ValueError, RuntimeError) as error:
             raise _unavailable(f"The deep model {name} cannot be loaded: {error}") from error
+
+    @classmethod
+    def connect(cls, endpoint: Endpoint, tokens_max: int) -> "DeepModel":
+        """Connects to a model on a server. Raises PrismError(UNAVAILABLE) if the server gives no vectors."""
+        return cls(RemoteEncoder(endpoint, tokens_max), endpoint.identity, DeepOptions(tokens_max=tokens_max))
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
         """Returns unit vectors of documents, shape (texts, dimension).

@@ -116,6 +116,10 @@ class Ledger:
             )
         return chunker.version, model.version
 
+    async def named(self, tenant: str, name: str) -> Repository | None:
+        """Returns the repository that a full name means now, if there is one."""
+        return await self.repositories.get(repository_key(tenant, await self.names.id_of(tenant, name)))
+
     async def repository(self, tenant: str, name: str) -> Repository:
         """Returns a repository by full name or id. Raises REPO_NOT_FOUND, which lists the existing ones."""
         return await self.seen_by(CallerRequest(tenant=tenant), name)
@@ -184,8 +188,8 @@ class Ledger:
         """Give the job the next version of its repository or layer, and make it the active job there.
 
         Creates the record of an unknown repository, but not of a layer. Returns a begun job unchanged.
-        Raises REF_NOT_FOUND, LIMIT_EXCEEDED, and SNAPSHOT_CONFLICT while another job of the same layer makes
-        progress.
+        Raises REF_NOT_FOUND, LIMIT_EXCEEDED, JOB_NOT_FOUND if the job had begun and was removed with its
+        repository, and SNAPSHOT_CONFLICT while another job of the same layer makes progress.
 
         The job is written before the record that names it, so a record never names a missing job. If the
         process dies between the two writes, the job has no version, and begins at the next request for it.
@@ -195,7 +199,7 @@ class Ledger:
             return known
         retired = await self._retire_active(job, idle_s)
         async with self._quotas.admitted(job) if self._quotas else nullcontext():
-            await self.jobs.modify(job.job, lambda found: found or job)
+            await self.jobs.modify(job.job, lambda found: found or _new(job))
             try:
                 version = await self._take_turn(job, origin, retired)
             except PrismError:
@@ -322,15 +326,20 @@ class Ledger:
             (layer.tenant, layer.repo, layer.layer), lambda found: _released(found, layer.active_job)
         )
 
-    async def switch(self, layer: Layer, version: int, changes: Mapping[str, object]) -> None:
-        """Have a layer serve other files without a job, unless its record changed after `layer` was read."""
+    async def switch(self, layer: Layer, version: int, changes: Mapping[str, object]) -> bool:
+        """Have a layer serve other files without a job. Returns False if it changed after `layer` was read."""
+        is_switched = False
 
         def changed(found: Indexed) -> Mapping[str, object]:
-            if found.served != layer.served or found.next_version != layer.next_version or not found.served:
+            nonlocal is_switched
+            is_same = (found.served, found.next_version) == (layer.served, layer.next_version)
+            is_switched = is_same and found.served is not None
+            if not is_same or found.served is None:
                 return {}
             return {**changes, "served": found.served.model_copy(update={"version": version})}
 
         await self._change((layer.tenant, layer.repo, layer.layer), changed)
+        return is_switched
 
     async def _change(
         self, place: tuple[str, str, str], change: Callable[[Indexed], Mapping[str, object]]
@@ -393,6 +402,20 @@ async def _job_key(js: JetStreamContext, replicas: int) -> bytes:
     records = Records(await open_bucket(js, names.KV_INSTALLATION, replicas=replicas), Installation)
     fresh = Installation(job_key=secrets.token_bytes(JOB_KEY_BYTES))
     return (await records.modify(INSTALLATION, lambda found: found or fresh)).job_key
+
+
+def _new(job: Job) -> Job:
+    """Returns a job that may get a record.
+
+    Raises JOB_NOT_FOUND if it had one: nothing would delete a record that is written after a removal.
+    """
+    if job.version:
+        raise PrismError(
+            ErrorCode.JOB_NOT_FOUND,
+            f"The job {job.job} was removed with its repository.",
+            "Index the repository again.",
+        )
+    return job
 
 
 def _begun_base(found: Repository | None, job: Job, origin: Origin, retired: str) -> Repository:

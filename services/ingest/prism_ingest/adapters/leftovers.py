@@ -25,19 +25,32 @@ RECORDS = (
     names.KV_SECRETS,
     names.KV_SCIP,
     names.KV_GRAPHS,
+    names.KV_WIKI,
+    names.KV_DESCRIPTIONS,
+    names.KV_WRITTEN_DESCRIPTIONS,
 )
 # Buckets of objects with such names.
 OBJECTS = (
     names.OBJECTS_LAYERS,
     names.OBJECTS_HISTORIES,
     names.OBJECTS_GRAPHS,
+    names.OBJECTS_WIKI,
 )
 # Buckets whose keys begin with the tenant and a dot, in addition to RECORDS.
 TENANT_RECORDS = (
     names.KV_REPOSITORIES,
     names.KV_REPOSITORY_NAMES,
     names.KV_GROUPS,
+    names.KV_DOCUMENTS,
+    names.KV_GIT_OBJECTS,
+    names.KV_GIT_REFS,
+    names.KV_DOCUMENT_REMOTES,
+    names.KV_ANCHORS,
+    names.KV_TASKS,
+    names.KV_MODEL_DAYS,
 )
+# Buckets of objects whose names begin with the tenant and a dot, in addition to OBJECTS.
+TENANT_OBJECTS = (names.OBJECTS_GIT,)
 # Streams with subjects of a tenant.
 TENANT_STREAMS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
     names.DEAD_LETTERS: lambda tenant: (names.dead_letter_subject(tenant, "*", "*"),),
@@ -46,6 +59,7 @@ TENANT_STREAMS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
     names.USAGE: lambda tenant: _accounting(names.USAGE, tenant),
     names.HISTORY: lambda tenant: _accounting(names.HISTORY, tenant),
     names.FEEDBACK: lambda tenant: _accounting(names.FEEDBACK, tenant),
+    names.CHANGES: lambda tenant: _accounting(names.CHANGES, tenant),
 }
 
 
@@ -58,13 +72,14 @@ class Leftovers:
     async def delete(self, tenant: str, repo: str) -> None:
         """Delete everything of a repository, and the cached answers of its tenant. Idempotent."""
         prefix = record_key(tenant, repo)
-        await self._delete_objects(prefix)
+        await self._delete_objects(OBJECTS, prefix)
         await self._delete_records(RECORDS, prefix)
+        await self._purge(names.CHANGES, (names.accounting_subject(names.CHANGES, tenant, repo),))
         await self._forget_answers(tenant)
 
     async def delete_of_tenant(self, tenant: str) -> RemovedCounts:
         """Delete the records, objects and messages of a tenant, besides jobs and tokens. Idempotent."""
-        objects = await self._delete_objects(tenant)
+        objects = await self._delete_objects((*TENANT_OBJECTS, *OBJECTS), tenant)
         records = await self._delete_records((*TENANT_RECORDS, *RECORDS), tenant)
         await self._forget_answers(tenant)
         messages = [await self._purge(stream, of(tenant)) for stream, of in TENANT_STREAMS.items()]
@@ -78,10 +93,10 @@ class Leftovers:
         for bucket in (*TENANT_RECORDS, *RECORDS):
             await self._purge(_stream(bucket), (_subject(bucket, f"{tenant}.>"),))
 
-    async def _delete_objects(self, prefix: str) -> int:
+    async def _delete_objects(self, buckets: Iterable[str], prefix: str) -> int:
         """Delete objects by their name, and those that records name."""
         deleted = await self._delete_occurrences(prefix)
-        for bucket in OBJECTS:
+        for bucket in buckets:
             store = await self._objects(bucket)
             if store is not None:
                 for name in await _objects_of(store, prefix):

@@ -8,6 +8,7 @@ new mirror is cloned next to its final place. It is moved there, or an old one i
 """
 
 import asyncio
+import contextvars
 import hashlib
 import logging
 import os
@@ -24,6 +25,7 @@ from weakref import WeakValueDictionary
 from prism_catalog.vault import Vault
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_ingest.adapters.metrics import GitMetrics
 from prism_ingest.adapters.read_write_lock import ReadWriteLock
 from prism_ingest.adapters.slots import SlotLimits, Slots
 from prism_ingest.settings import IngestSettings
@@ -69,22 +71,14 @@ class MirrorSource(NamedTuple):
 class Mirrors:
     """The mirrors of this process. No other process may use their folder."""
 
-    def __init__(self, settings: IngestSettings, vault: Vault) -> None:
+    def __init__(self, settings: IngestSettings, vault: Vault, metrics: GitMetrics) -> None:
         self._vault = vault
+        self._metrics = metrics
         self._bytes_max = settings.cache_bytes_max
         self._temporary = None if settings.cache_dir else tempfile.TemporaryDirectory(prefix="prism-cache-")
         cache = Path(self._temporary.name if self._temporary else settings.cache_dir)
         self._root = cache / "mirrors"
-        self._rules = CloneRules(
-            schemes=frozenset(settings.clone_schemes.split(",")),
-            allow_private=settings.clone_allow_private,
-            bytes_max=settings.clone_bytes_max,
-            seconds_max=settings.clone_seconds_max,
-            silence_s_max=settings.clone_silence_s_max,
-            memory_bytes_max=settings.git_memory_bytes_max,
-            depth=settings.clone_depth,
-            known_hosts=str(cache.absolute() / "known_hosts"),
-        )
+        self._rules = settings.clone_rules(cache, depth=settings.clone_depth)
         self._fetches = {lane: Slots(FETCHES) for lane in Lane}
         self._listing_slots = Slots(REF_LISTINGS)
         self._listings: set[asyncio.Task[RemoteRefs]] = set()
@@ -117,7 +111,11 @@ class Mirrors:
 
     async def _refs(self, remote: MirrorSource, extra_refs: tuple[str, ...]) -> RemoteRefs:
         credentials = await self._credentials(remote)
-        read = partial(remote_refs, remote.url, self._rules, extra_refs=extra_refs, credentials=credentials)
+
+        def read() -> RemoteRefs:
+            with self._metrics.measure("refs"):
+                return remote_refs(remote.url, self._rules, extra_refs=extra_refs, credentials=credentials)
+
         async with self._listing_slots.held(remote.tenant, git_server(remote.url)):
             return await self._remotely(read)
 
@@ -127,7 +125,9 @@ class Mirrors:
             listing.exception()  # the caller has it; this keeps asyncio from logging it
 
     async def _remotely(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        # Threads of a pool have no context of their own accord.
+        in_context = partial(contextvars.copy_context().run, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, in_context)
 
     @asynccontextmanager
     async def held(self, remote: MirrorSource) -> AsyncIterator[Path]:
@@ -227,7 +227,7 @@ class Mirrors:
         try:
             if _packs(folder) > PACKS_MAX:
                 merge_packs(folder, self._rules.seconds_max)
-            made = self._mirror(remote, credentials, folder)
+            made = self._mirror("fetch", remote, credentials, folder)
         except PrismError as error:
             if error.code not in SUSPICIOUS:
                 raise
@@ -238,10 +238,11 @@ class Mirrors:
 
     def _clone(self, remote: MirrorSource, credentials: str, fresh: Path) -> Mirror:
         _remove(fresh)
-        return self._mirror(remote, credentials, fresh)
+        return self._mirror("clone", remote, credentials, fresh)
 
-    def _mirror(self, remote: MirrorSource, credentials: str, folder: Path) -> Mirror:
-        return mirror(remote.url, folder, self._rules, ref=remote.ref, credentials=credentials)
+    def _mirror(self, operation: str, remote: MirrorSource, credentials: str, folder: Path) -> Mirror:
+        with self._metrics.measure(operation):
+            return mirror(remote.url, folder, self._rules, ref=remote.ref, credentials=credentials)
 
     async def _trim(self, fetched: Path) -> None:
         """Delete the least recently used mirrors until the rest fits, except those in use."""

@@ -3,7 +3,6 @@
 import zlib
 
 from nats.js import JetStreamContext
-from nats.js.api import ObjectStoreConfig
 from nats.js.errors import ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
@@ -11,6 +10,7 @@ from prism_contracts import names
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.imports import SnapshotFile
+from prism_runtime.objects import open_objects
 
 KEPT_S = names.WEEK_S
 IN_MEMORY_MAX = 4
@@ -23,6 +23,10 @@ class JobPlan(Message):
     needed: tuple[int, ...]
     skipped: tuple[int, ...]
     removed: tuple[str, ...]
+    # Those of `needed` and `skipped` that the index did not have, and whose content differs. The others are
+    # indexed again for another reason.
+    added: tuple[int, ...] = ()
+    changed: tuple[int, ...] = ()
     # For a layer's job: the fields of its record that change when the job ends.
     layer: dict[str, str | int] = {}
 
@@ -37,8 +41,7 @@ class PlanStore:
     @classmethod
     async def open(cls, js: JetStreamContext, replicas: int) -> "PlanStore":
         """Open the store, and create it if it does not exist."""
-        config = ObjectStoreConfig(ttl=KEPT_S, replicas=replicas)
-        return cls(await js.create_object_store(names.OBJECTS_SNAPSHOTS, config))
+        return cls(await open_objects(js, names.OBJECTS_SNAPSHOTS, ttl_s=KEPT_S, replicas=replicas))
 
     async def put(self, job: str, files: JobPlan) -> None:
         """Store the plan of a job."""

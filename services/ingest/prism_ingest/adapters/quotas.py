@@ -10,12 +10,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from prism_catalog.tenants import Tenants, limit_exceeded
-from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.records import Job, JobState, Layer, Limit, Repository, repository_key
 from prism_ingest.core import is_final
-from prism_runtime.bus import Bus
-from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.records import Records, WatchedRecords
 
 
 class Quotas:
@@ -27,24 +25,16 @@ class Quotas:
         repositories: WatchedRecords[Repository],
         layers: WatchedRecords[Layer],
         jobs: Records[Job],
-        idle: timedelta,
+        *,
+        idle_s: float,
     ) -> None:
-        """A job that made no progress for the time `idle` does not count as running."""
+        """A job that made no progress for `idle_s` does not count as running."""
         self._tenants = tenants
         self._repositories = repositories
         self._layers = layers
         self._jobs = jobs
-        self._idle = idle
+        self._idle = timedelta(seconds=idle_s)
         self._beginning = asyncio.Lock()
-
-    @classmethod
-    async def open(
-        cls, bus: Bus, tenants: Tenants, layers: WatchedRecords[Layer], *, idle_s: float, replicas: int
-    ) -> "Quotas":
-        """Follow the records that are counted."""
-        jobs = await open_bucket(bus.js, names.KV_JOBS, ttl_s=names.JOBS_MAX_AGE_S, replicas=replicas)
-        repositories = await bus.follow(names.KV_REPOSITORIES, Repository)
-        return cls(tenants, repositories, layers, Records(jobs, Job), timedelta(seconds=idle_s))
 
     @asynccontextmanager
     async def admitted(self, job: Job) -> AsyncIterator[None]:

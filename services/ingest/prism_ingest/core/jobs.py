@@ -8,11 +8,22 @@ import hmac
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from enum import StrEnum
 
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorBody
 from prism_contracts.events import Outcome, SettledFile
-from prism_contracts.records import FINAL_STATES, FileProblem, Job, JobCounts, JobState, SlowFile
+from prism_contracts.records import (
+    FINAL_STATES,
+    OVERLAY_HANDLE,
+    FileProblem,
+    Job,
+    JobCounts,
+    JobState,
+    SlowFile,
+)
+from prism_ingest.core.layers import REBASE
+from prism_runtime import tracing
 
 PROBLEMS_MAX = 100
 # The files of a smaller job travel on the live lane.
@@ -20,6 +31,16 @@ SMALL_FILES_MAX = 100
 SLOWEST_MAX = 5
 # An average file takes a few milliseconds.
 SLOW_MS = 50.0
+
+
+class ChangeSource(StrEnum):
+    """How a change reached Prism."""
+
+    PUSH = "push"
+    EDIT = "edit"
+    OVERLAY = "overlay"
+    UPLOAD = "upload"
+    CLONE = "clone"  # an import that someone asked for
 
 
 def new_job(
@@ -49,12 +70,25 @@ def new_job(
         state=state,
         created_at=now,
         updated_at=now,
+        trace=tracing.traceparent(),
     )
 
 
 def _job_id(key: bytes, text: str) -> str:
     digest = hmac.digest(key, text.encode(), hashlib.sha256)
     return str(uuid.UUID(bytes=digest[:16], version=4))
+
+
+def line_of(job: Job) -> dict[str, str]:
+    """Returns the fields that identify a job in a line of the log."""
+    return {
+        "tenant": job.tenant,
+        "repo": job.repo_name,
+        "layer": job.layer,
+        "job": job.job,
+        "lane": job.lane.value,
+        "commit": job.commit,
+    }
 
 
 def is_final(job: Job) -> bool:
@@ -130,6 +164,17 @@ def push_seconds(job: Job) -> Iterator[tuple[str, float]]:
     for step, start, end in moments:
         if start is not None and end is not None:
             yield step, (end - start).total_seconds()
+
+
+def source_of(job: Job) -> ChangeSource | None:
+    """Returns how the change of a job reached Prism; None for a rebase, which makes nothing searchable."""
+    if job.layer == REBASE:
+        return None
+    if job.ref.startswith(OVERLAY_HANDLE):
+        return ChangeSource.OVERLAY
+    if job.pushed_at:
+        return ChangeSource.PUSH if job.fetched_at else ChangeSource.EDIT
+    return ChangeSource.CLONE if job.fetched_at else ChangeSource.UPLOAD
 
 
 def settled_count(job: Job) -> int:

@@ -19,6 +19,9 @@ class Plan(NamedTuple):
     removed: tuple[str, ...]  # paths to remove
     unchanged: int  # indexed files that do not change
     still_skipped: int  # skipped files that do not change
+    # Those of `needed` and `skipped` that the index did not have, and whose content differs.
+    added: tuple[int, ...] = ()
+    changed: tuple[int, ...] = ()
 
     @property
     def expected(self) -> int:
@@ -62,14 +65,24 @@ def make_plan(
             still_skipped += entry.status == FileStatus.SKIPPED
         else:
             needed.append(position)
-    return Plan(tuple(needed), tuple(skipped), _removed(files, entries), unchanged, still_skipped)
+    known = {path: entry.blob for path, entry in entries.items() if entry.status != FileStatus.REMOVED}
+    added, changed = _differing(files, (*needed, *skipped), known)
+    removed = _removed(files, entries)
+    return Plan(tuple(needed), tuple(skipped), removed, unchanged, still_skipped, added, changed)
 
 
-def plan_changes(files: Sequence[SnapshotFile], removed: Sequence[str]) -> Plan:
-    """Returns the plan for files that are known to differ from the index."""
+def plan_changes(
+    files: Sequence[SnapshotFile], removed: Sequence[str], known: Mapping[str, str] | None = None
+) -> Plan:
+    """Returns the plan for files that are known to differ from the index.
+
+    `known`: the blobs by path of those that the index has. None: it is not known whether it has them.
+    """
     needed = tuple(position for position, file in enumerate(files) if file.skipped is None)
     skipped = tuple(position for position, file in enumerate(files) if file.skipped is not None)
-    return Plan(needed, skipped, tuple(removed), unchanged=0, still_skipped=0)
+    every = range(len(files))
+    added, changed = _differing(files, every, known) if known is not None else ((), tuple(every))
+    return Plan(needed, skipped, tuple(removed), 0, 0, added, changed)
 
 
 def plan_variants(files: Sequence[SnapshotFile], missing: Collection[int]) -> Plan:
@@ -120,6 +133,20 @@ def _is_current(entry: ManifestEntry, file: SnapshotFile, chunker: str, model: s
 def _has_role(letters: str | None, flags: FileFlags) -> bool:
     """Whether the index knows the role that a path has now, as far as the path and `.gitattributes` decide it."""
     return letters is None or ROLES & set(letters) == ROLES & set(flags.letters)
+
+
+def _differing(
+    files: Sequence[SnapshotFile], positions: Iterable[int], known: Mapping[str, str]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the positions of files that are new, and of those with another content than the known blob."""
+    every = sorted(positions)
+    added = tuple(position for position in every if files[position].path not in known)
+    changed = tuple(
+        position
+        for position in every
+        if known.get(files[position].path, files[position].blob) != files[position].blob
+    )
+    return added, changed
 
 
 def _removed(files: Sequence[SnapshotFile], entries: Mapping[str, ManifestEntry]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from prism_contracts import topics
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.events import FileEvent, FilesSettled, JobLetter
 from prism_contracts.rpc.imports import CancelJobRequest, JobReply, JobRequest, JobsReply, JobsRequest
+from prism_ingest.adapters.metrics import DeadLetterMetrics
 from prism_ingest.core import without_bits
 from prism_ingest.operations.cancelling import Cancelling
 from prism_ingest.operations.job_status import JobStatus
@@ -20,10 +21,13 @@ log = logging.getLogger(__name__)
 class JobHandlers:
     """Answers `job`, `jobs` and `cancel_job`, and receives what happens to the files of jobs."""
 
-    def __init__(self, tracker: JobTracker, status: JobStatus, cancelling: Cancelling) -> None:
+    def __init__(
+        self, tracker: JobTracker, status: JobStatus, cancelling: Cancelling, metrics: DeadLetterMetrics
+    ) -> None:
         self._tracker = tracker
         self._status = status
         self._cancelling = cancelling
+        self._metrics = metrics
 
     async def on_settled(self, event: FilesSettled) -> None:
         """Files of a job have settled."""
@@ -31,6 +35,7 @@ class JobHandlers:
 
     async def on_dead_letter(self, letter: DeadLetter) -> None:
         """A stage gave a message up: fail its file, or its job."""
+        self._metrics.count(letter.consumer, letter.code)
         log.error("dead letter from %s: %s %s", letter.consumer, letter.code, letter.reason)
         event = _read_letter(letter)
         if isinstance(event, JobLetter):

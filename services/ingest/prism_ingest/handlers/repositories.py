@@ -1,5 +1,6 @@
 """Repositories, as their owners manage them."""
 
+from prism_contracts.rpc.changes import ChangesReply, ChangesRequest
 from prism_contracts.rpc.imports import JobReply
 from prism_contracts.rpc.repositories import (
     ClearCacheRequest,
@@ -11,15 +12,23 @@ from prism_contracts.rpc.repositories import (
     UpdateRepositoryRequest,
 )
 from prism_ingest.operations.fetch_jobs import FetchJobs
+from prism_ingest.operations.index_changes import IndexChanges
 from prism_ingest.operations.registrations import Registrations
 from prism_ingest.operations.repository_status import RepositoryStatus
 
 
 class RepositoryHandlers:
-    """Answers `register`, `update_repository`, `clear_cache`, `repository_status` and `reindex`."""
+    """Answers `register`, `update_repository`, `clear_cache`, `repository_status`, `changes` and `reindex`."""
 
-    def __init__(self, registrations: Registrations, status: RepositoryStatus, fetch_jobs: FetchJobs) -> None:
+    def __init__(
+        self,
+        registrations: Registrations,
+        status: RepositoryStatus,
+        fetch_jobs: FetchJobs,
+        changes: IndexChanges,
+    ) -> None:
         self._registrations = registrations
+        self._changes = changes
         self._status = status
         self._fetch_jobs = fetch_jobs
 
@@ -45,6 +54,10 @@ class RepositoryHandlers:
     async def status(self, request: RepositoryStatusRequest) -> RepositoryStatusReply:
         """Return the state of a repository. Raises REPO_NOT_FOUND."""
         return await self._status.of(request)
+
+    async def changes(self, request: ChangesRequest) -> ChangesReply:
+        """Return which files imports changed. Raises REPO_NOT_FOUND, INVALID_CURSOR, UNAVAILABLE."""
+        return await self._changes.list(request)
 
     async def reindex(self, request: ReindexRequest) -> JobReply:
         """Begin a job that imports a repository again.

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from prism_contracts.base import BASE_LAYER
+from prism_contracts.code import FileStatus
 from prism_contracts.records import Job, JobState, LayerState, Repository
 from prism_contracts.rpc.files import ManifestEntry
 from prism_contracts.rpc.imports import EditRequest, FileEdit
@@ -55,7 +56,15 @@ class Edits:
         opened = await self._planner.open(
             job,
             Origin.of(repository),
-            FileListing(files, removed, is_unverified=True, selection=Selection.of(repository)),
+            FileListing(
+                files,
+                removed,
+                known={
+                    path: entry.blob for path, entry in known.items() if entry.status != FileStatus.REMOVED
+                },
+                is_unverified=True,
+                selection=Selection.of(repository),
+            ),
         )
         if request.commit:
             await self._ledger.record_remote_head(job.tenant, job.repo, BASE_LAYER, request.commit, _now())

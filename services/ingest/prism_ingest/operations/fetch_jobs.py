@@ -23,7 +23,7 @@ from prism_ingest.core import new_job, without_bits
 from prism_ingest.core.callers import check_may_import
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import DUPLICATE_WINDOW_S, Bus
-from prism_source.clone_url import CloneUrl
+from prism_source.clone_url import CloneUrl, normalized_location
 
 RETRY_S = 0.1
 
@@ -50,7 +50,7 @@ class FetchJobs:
         """Begin a job that clones a git URL.
 
         Idempotent: returns the running job for the same source, so a caller may retry after a timeout. The
-        remote is then fetched again when that job ends. Raises PrismError: CLONE_REFUSED, SNAPSHOT_CONFLICT.
+        remote is then fetched again when that job ends. Raises PrismError: CLONE_REFUSED, REPO_EXISTS, SNAPSHOT_CONFLICT.
         """
         name, url = await self.check(request)
         job = new_job(
@@ -71,7 +71,8 @@ class FetchJobs:
     async def check(self, request: CloneRequest | RegisterRequest) -> "NamedUrl":
         """Returns the name of a repository and its URL. Contacts nothing but the resolver of host names.
 
-        Raises FORBIDDEN if the caller may not see the name, INVALID_ARGUMENT, and CLONE_REFUSED.
+        Raises FORBIDDEN if the caller may not see the name, INVALID_ARGUMENT, CLONE_REFUSED, and REPO_EXISTS if
+        the request has no name and another source has the one that the URL implies.
         """
         if request.repo_name:
             check_may_import(request, request.repo_name)
@@ -85,7 +86,22 @@ class FetchJobs:
                 "The URL contains credentials, which would be stored in plain text.",
                 "Store them with `prism secrets NAME`, and give the URL without them.",
             )
+        if not request.repo_name:
+            await self._check_is_free(request.tenant, name, checked.url)
         return NamedUrl(name, checked.url)
+
+    async def _check_is_free(self, tenant: str, name: str, url: str) -> None:
+        """Raises REPO_EXISTS if another source has the name. Spellings of one location are the same source."""
+        known = await self._ledger.named(tenant, name)
+        if known is None or known.source == url:
+            return
+        location = normalized_location(url)
+        if not location or normalized_location(known.source) != location:
+            raise PrismError(
+                ErrorCode.REPO_EXISTS,
+                f"There is a repository {name} already, with another source.",
+                f"Choose another name for the URL. To replace the source of {name}, give its name with the URL.",
+            )
 
     async def reindex(self, request: ReindexRequest) -> Job:
         """Begin a job that imports a repository again.

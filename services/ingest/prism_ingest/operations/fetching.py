@@ -30,7 +30,9 @@ from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import FileListing, Opened, Planner
 from prism_ingest.operations.publishing import publish_file_events
+from prism_ingest.operations.pushed_branches import PushedBranches
 from prism_ingest.settings import IngestSettings
+from prism_runtime import tracing
 from prism_runtime.bus import Bus
 from prism_source.clone import Mirror
 from prism_source.gittree import snapshot_changes, snapshot_git
@@ -58,6 +60,7 @@ class Fetched(NamedTuple):
     base: Base | None  # what the changes are relative to
     files: int  # the number of selected files of the commit; -1: unknown
     selection: Selection
+    known: Mapping[str, str] | None = None  # see `FileListing`; the blobs are not known, and are empty
 
 
 class Fetcher:
@@ -71,6 +74,7 @@ class Fetcher:
         *,
         quotas: Quotas,
         planner: Planner,
+        pushed: PushedBranches,
         layers: LayerRegistry,
         tracker: JobTracker,
         cancelled: CancelledJobs,
@@ -82,6 +86,7 @@ class Fetcher:
         self._mirrors = mirrors
         self._quotas = quotas
         self._planner = planner
+        self._pushed = pushed
         self._layers = layers
         self._tracker = tracker
         self._cancelled = cancelled
@@ -152,7 +157,9 @@ class Fetcher:
                     mirrored = await open_until_planned.enter_async_context(
                         self._mirrors.fetched(remote, command.lane)
                     )
-                    fetched = await asyncio.to_thread(self._list, mirrored, known)
+                    await self._pushed.report(job, mirrored)
+                    with tracing.span("list commit"):
+                        fetched = await asyncio.to_thread(self._list, mirrored, known)
                     open_until_done.callback(fetched.snapshot.close)
                     check_import(fetched.selected, self._import_limits)
                     if job.layer == BASE_LAYER:
@@ -164,7 +171,8 @@ class Fetcher:
                 opened = await self._plan(job, Origin(command.url, command.ref), fetched)
                 # Publishing takes as long as the import, and other refs may be fetched meanwhile.
                 await open_until_done.enter_async_context(self._mirrors.held(remote))
-            await self._publish(opened, fetched.snapshot)
+            with tracing.span("publish files"):
+                await self._publish(opened, fetched.snapshot)
 
     async def _remote(self, job: Job, command: CloneRequested) -> MirrorSource:
         """Returns what to fetch: after a restart the same commit again, because the branch may have moved."""
@@ -214,8 +222,9 @@ class Fetcher:
         if changes is not None:
             selected, removed = selection.files(changes.snapshot.files), selection.paths(changes.removed)
             added = selection.paths(changes.added)
+            blobs = dict.fromkeys({file.path for file in selected} - set(added), "")
             files = since.files + len(added) - len(removed) if since.files >= 0 else -1
-            return Fetched(mirrored, changes.snapshot, selected, removed, since, files, selection)
+            return Fetched(mirrored, changes.snapshot, selected, removed, since, files, selection, blobs)
         whole = snapshot_git(mirrored.git_dir, mirrored.commit, self._limits)
         selected = selection.files(whole.files)
         return Fetched(mirrored, whole, selected, None, None, len(selected), selection)
@@ -235,6 +244,7 @@ class Fetcher:
         listing = FileListing(
             fetched.selected,
             fetched.removed,
+            fetched.known,
             history=selection.history(fetched.snapshot.history) if is_base else None,
             base=fetched.base,
             total=fetched.files,

@@ -3,6 +3,7 @@
 In: `FilesSettled`, failures. Out: the served state in the records, and `RepoIndexed`.
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -24,15 +25,22 @@ from prism_contracts.records import Indexed, Job, JobState, Layer, LayerFiles
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.adapters.plans import PlanStore
-from prism_ingest.core import apply_settled, fail_job, is_final, push_seconds
-from prism_ingest.core.layers import ListName, layer_version
+from prism_ingest.core import apply_settled, fail_job, is_final
+from prism_ingest.core.jobs import line_of
+from prism_ingest.core.layers import REBASE, ListName, layer_version
+from prism_ingest.operations.index_changes import IndexChanges
 from prism_ingest.operations.publishing import publish_file_events
+from prism_runtime import tracing
 from prism_runtime.batcher import Batcher
 from prism_runtime.bus import Bus, DeadLetter
+from prism_runtime.telemetry import line_fields
 
 SETTLED_PER_BATCH = 16
 GIVEN_UP = frozenset({JobState.FAILED, JobState.ABANDONED, JobState.CANCELLED})
 ENDED_WELL = frozenset({JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS})
+
+
+log = logging.getLogger(__name__)
 
 
 class JobTracker:
@@ -44,14 +52,19 @@ class JobTracker:
         ledger: Ledger,
         plans: PlanStore,
         lists: LayerFilesStore,
+        *,
+        changes: IndexChanges,
         metrics: PushMetrics,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
         self._plans = plans
+        self._changes = changes
         self._lists = lists
         self._metrics = metrics
-        self._settled: Batcher[FilesSettled, None] = Batcher(self._count, items_max=SETTLED_PER_BATCH)
+        self._settled: Batcher[FilesSettled, None] = Batcher(
+            self._count, items_max=SETTLED_PER_BATCH, name="count settled files"
+        )
 
     async def settle(self, event: FilesSettled) -> None:
         """Count files of a job that have settled. Returns when they are recorded."""
@@ -59,11 +72,14 @@ class JobTracker:
 
     async def fail(self, job_id: str, error: ErrorBody, state: JobState = JobState.FAILED) -> None:
         """End a job for a reason."""
-        if await self._ledger.jobs.get(job_id) is None:
+        before = await self._ledger.jobs.get(job_id)
+        if before is None:
             return
         job = await self._ledger.jobs.modify(
             job_id, lambda found: fail_job(_known(found), error, _now(), state)
         )
+        if not is_final(before) and is_final(job):
+            _log_end(job)
         await self._republish_push(job, await self._ledger.release(job))
 
     async def fail_of_tenant(self, tenant: str, job_id: str, error: ErrorBody) -> None:
@@ -97,6 +113,10 @@ class JobTracker:
         """
         if job.state not in ENDED_WELL:
             return
+        with tracing.resumed("end import", job.trace):
+            await self._end(job)
+
+    async def _end(self, job: Job) -> None:
         indexed = await self._serve(job)
         fact = RepoIndexed(
             tenant=job.tenant,
@@ -108,17 +128,21 @@ class JobTracker:
             complete=job.state is JobState.COMPLETE,
             lane=job.lane,
         )
+        # Whoever receives the event finds what the import changed.
+        await self._changes.keep(job)
         await self._bus.publish(fact, lane=job.lane)
         await self._plans.drop(job.job)
         await self._republish_push(job, indexed)
 
     async def _serve(self, job: Job) -> Indexed | None:
         """Serve the result of the job. Returns None if its layer was deleted. Idempotent."""
-        if job.pushed_at and await self._ledger.is_active(job):
-            self._metrics.observe(job.lane, push_seconds(job))
+        is_active = await self._ledger.is_active(job)
+        if is_active:
+            self._metrics.observe(job)
+            _log_end(job)
         if job.layer == BASE_LAYER:
             return await self._ledger.finish(job, {})
-        if not await self._ledger.is_active(job):  # it has ended before, and its plan was dropped
+        if not is_active:  # it has ended before, and its plan was dropped
             return await self._ledger.indexed(job.tenant, job.repo, job.layer)
         plan = await self._plans.get(job.job)
         return await self._ledger.finish(job, plan.layer)
@@ -159,6 +183,8 @@ class JobTracker:
             job_id, lambda found: apply_settled(_known(found), settled, _now())
         )
         if is_final(job):
+            if job.layer == REBASE and not is_final(known):
+                _log_end(job)  # it is the active job of no record
             await self.end(job)
         if job.state in GIVEN_UP and job.layer != BASE_LAYER:
             await self._list_late(job, settled)
@@ -181,6 +207,25 @@ class JobTracker:
         )
         name = ListName(job.tenant, job.repo, job.layer, layer_version(0, _now()))
         await self._lists.put(str(name), late)
+
+
+def _log_end(job: Job) -> None:
+    counts = job.counts
+    log.info(
+        "import ended",
+        extra=line_fields(
+            **line_of(job),
+            state=job.state.value,
+            **({"code": job.error.code.value} if job.error else {}),
+            indexed=counts.indexed,
+            removed=counts.removed,
+            skipped=counts.skipped,
+            failed=counts.failed,
+            chunks=counts.chunks,
+            bytes=counts.bytes,
+            seconds=round((_now() - job.created_at).total_seconds(), 2),
+        ),
+    )
 
 
 def _known(job: Job | None) -> Job:

@@ -1,7 +1,8 @@
 """Begins a job, plans it, and publishes the events that need no contents. All of it is idempotent."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from prism_ingest.core import (
 )
 from prism_ingest.core.contents import address, skipped
 from prism_ingest.core.histories import keepable
+from prism_ingest.core.jobs import line_of
 from prism_ingest.core.layers import (
     Base,
     Difference,
@@ -43,7 +45,10 @@ from prism_ingest.core.selection import EVERYTHING, Selection
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.publishing import publish_file_events
 from prism_ingest.settings import IngestSettings
+from prism_runtime import tracing
 from prism_runtime.bus import Bus
+from prism_runtime.telemetry import line_fields
+from prism_runtime.tracing import Attribute
 
 
 class FileListing(NamedTuple):
@@ -53,6 +58,8 @@ class FileListing(NamedTuple):
     # None: `files` is complete, and other indexed files are removed. Else: `files` are those that differ from
     # the index, and these paths are removed.
     removed: tuple[str, ...] | None = None
+    # If `removed` is given, the blobs by path of those of `files` that the index has; None: unknown.
+    known: Mapping[str, str] | None = None
     # Whether a client states the files of the commit, and Prism has not compared them.
     is_unverified: bool = False
     # Recent changes. None keeps the stored history.
@@ -80,6 +87,8 @@ class Opened(NamedTuple):
         """The ordinals of the files whose contents are still needed."""
         return [] if is_final(self.job) else open_ordinals(self.job, self.plan.needed)
 
+
+log = logging.getLogger(__name__)
 
 NOTHING = JobPlan(files=(), needed=(), skipped=(), removed=())
 
@@ -124,6 +133,10 @@ class Planner:
 
         An active job is abandoned if it has been idle for `idle_s` (default: the setting `job_idle_s`).
         """
+        with tracing.span("plan import"):
+            return await self._open(job, origin, listing, idle_s)
+
+    async def _open(self, job: Job, origin: Origin, listing: FileListing, idle_s: float | None) -> Opened:
         begun = await self._ledger.begin(job, origin, self._settings.job_idle_s if idle_s is None else idle_s)
         if is_final(begun):
             await self._tracker.conclude(begun)
@@ -136,6 +149,7 @@ class Planner:
             if job.layer != BASE_LAYER:
                 fresh = await self._ledger.renew_version(fresh)
             planned = await self._plan(fresh, listing)
+            _log_begin(planned.job)
         if is_final(planned.job):
             await self._tracker.end(planned.job)
         else:
@@ -153,6 +167,8 @@ class Planner:
         version = layer_version(0, _now())
         planned = _planned(job.model_copy(update={"version": version}), files, plan, basis)
         opened = await self._keep_plan(planned, _todo(files, plan, {}))
+        if known is None:  # it is planned once, and continued after a crash
+            _log_begin(opened.job)
         await publish_file_events(self._bus, _content_free_events(opened), self._cancelled)
         return opened
 
@@ -178,7 +194,7 @@ class Planner:
 
     async def _compare(self, job: Job, listing: FileListing) -> Plan:
         if listing.removed is not None:
-            return plan_changes(listing.files, listing.removed)
+            return plan_changes(listing.files, listing.removed, listing.known)
         chunker, model = await self._versions()
         index: Sequence[ManifestEntry] = await read_manifest(self._bus, job.tenant, job.repo, job.layer)
         return make_plan(
@@ -267,8 +283,31 @@ def _planned(job: Job, files: Sequence[SnapshotFile], plan: Plan, basis: str) ->
     )
 
 
+def _log_begin(job: Job) -> None:
+    tracing.note({Attribute.FILES: job.expected})
+    counts = job.counts
+    log.info(
+        "import began",
+        extra=line_fields(
+            **line_of(job),
+            files=counts.seen,
+            unchanged=counts.unchanged,
+            to_do=job.expected,
+            bytes=counts.bytes,
+        ),
+    )
+
+
 def _todo(files: tuple[SnapshotFile, ...], plan: Plan, layer: dict[str, str | int]) -> JobPlan:
-    return JobPlan(files=files, needed=plan.needed, skipped=plan.skipped, removed=plan.removed, layer=layer)
+    return JobPlan(
+        files=files,
+        needed=plan.needed,
+        skipped=plan.skipped,
+        removed=plan.removed,
+        added=plan.added,
+        changed=plan.changed,
+        layer=layer,
+    )
 
 
 def _content_free_events(opened: Opened) -> Iterator[FileEvent]:

@@ -12,6 +12,7 @@ from prism_ingest.adapters.mirrors import Mirrors, MirrorSource
 from prism_ingest.core.layers import BRANCHES, is_followed, layer_of
 from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.pushed_branches import PushedBranches
 from prism_ingest.settings import IngestSettings
 
 # How long to wait for the server's answer about a branch that was reported as deleted. After that, the job
@@ -31,19 +32,25 @@ class Pushes:
         *,
         layers: LayerRegistry,
         fetch_jobs: FetchJobs,
+        pushed: PushedBranches,
         settings: IngestSettings,
     ) -> None:
         self._ledger = ledger
         self._mirrors = mirrors
         self._layers = layers
         self._fetch_jobs = fetch_jobs
+        self._pushed = pushed
         self._creates_layers = settings.layers_by_push
 
     async def apply(self, event: PushReceived) -> None:
-        """Begin a job that fetches what was pushed, or delete the layer of what was deleted."""
+        """Begin a job that fetches what was pushed, or delete the layer of what was deleted.
+
+        Branches that are not fetched, and merged pull requests, are reported for the tasks that they name.
+        """
         repository = await self._ledger.repositories.get(repository_key(event.tenant, event.repo))
         if repository is None or not repository.is_fetched:
             return
+        await self._pushed.merged(repository, event)
         id_ = layer_of(repository, event.pull_request or event.branch, event.default_branch)
         if id_ == BASE_LAYER:
             if not event.is_deleted:
@@ -62,8 +69,10 @@ class Pushes:
             if error.code is not ErrorCode.RATE_LIMITED:
                 raise
             log.warning("cannot create a layer of %s: %s", event.pull_request or event.branch, error)
-            return
-        if layer is not None:
+            layer = None
+        if layer is None:
+            await self._pushed.announced(repository, event)
+        else:
             await self._fetch_jobs.follow(repository, layer.layer, layer.ref, event)
 
     async def _is_gone(self, repository: Repository, layer: Layer) -> bool:

@@ -63,6 +63,13 @@ from prism_source.limits import SourceLimits
 
 log = logging.getLogger(__name__)
 
+# How often one event is handled again because other jobs changed its layers meanwhile.
+ROUNDS_MAX = 5
+
+
+class _ChangedError(Exception):
+    """Layers changed after they were read, so they are not switched."""
+
 
 class BaseMove(NamedTuple):
     """The diff between the trees of the old and the new base, in both directions."""
@@ -120,6 +127,15 @@ class Rebaser:
         `only` is the layer of the job that ended. After a job of the base or of a rebase, all layers are
         rebased, else only this one. `cause` is the id of that job: the same cause begins the same jobs.
         """
+        for _ in range(ROUNDS_MAX):
+            try:
+                await self._follow(tenant, repo, only, cause)
+            except _ChangedError:
+                continue
+            return
+        log.warning("the layers of %s change too often; the next round updates them", repo)
+
+    async def _follow(self, tenant: str, repo: str, only: str, cause: str) -> None:
         repository = await self._ledger.repositories.get(repository_key(tenant, repo))
         if repository is None or repository.served is None:
             return
@@ -139,6 +155,8 @@ class Rebaser:
             if repository.served is not None and self._backoff.is_due(repository.key):
                 try:
                     await self._catch_up(repository, layers[repository.key])
+                except _ChangedError:
+                    log.info("layers of %s changed; the next round updates them", repository.name)
                 except PrismError as error:
                     log.warning("cannot update the layers of %s: %s", repository.name, error)
 
@@ -152,8 +170,8 @@ class Rebaser:
             # A job that fetches ends by itself, but a client that disappeared may not return.
             if layer.active_job and layer.source == UPLOAD:
                 await self._ledger.give_up_idle(layer, self._job_idle_s)
-        freed = [await self._layers.find(repository, layer.layer) for layer in behind]
-        idle = [layer for layer in freed if layer is not None and not layer.active_job]
+        freed = await self._read(repository, (layer.layer for layer in behind))
+        idle = [layer for layer in freed if not layer.active_job]
         # Each round begins new jobs, because those of the last one have failed.
         await self._update(repository, idle, f"round:{datetime.now(UTC).isoformat()}")
 
@@ -168,12 +186,17 @@ class Rebaser:
                 await self._fetch_again(repository, layers, cause)
 
     async def _behind(self, repository: Repository, only: str) -> list[Layer]:
-        found = (
-            [await self._layers.find(repository, only)]
-            if only not in (BASE_LAYER, REBASE)
-            else self._layers.of(repository)
-        )
-        return _behind(repository, (layer for layer in found if layer is not None))
+        if only not in (BASE_LAYER, REBASE):
+            return _behind(repository, await self._read(repository, [only]))
+        # The local copy may be a moment old. A layer never moves to an older base, so the copy lists at least
+        # those that are behind.
+        candidates = _behind(repository, self._layers.of(repository))
+        return _behind(repository, await self._read(repository, (layer.layer for layer in candidates)))
+
+    async def _read(self, repository: Repository, layers: Iterable[str]) -> list[Layer]:
+        """Returns layers by id, from their records. Leaves out deleted ones."""
+        found = [await self._layers.find(repository, layer) for layer in layers]
+        return [layer for layer in found if layer is not None]
 
     def _is_begun(self, repository: Repository, layer: Layer, cause: str) -> bool:
         return self._fetch_jobs.is_updating(repository, layer, Lane.BULK, _delivery(layer, cause))
@@ -299,7 +322,8 @@ class Rebaser:
         )
 
     async def _switch(self, base: Base, rebased_layers: Iterable[RebasedLayer]) -> None:
-        """Write the new diffs to the layers' records, except to layers that changed meanwhile."""
+        """Write the new diffs to the layers' records. Raises _ChangedError if some changed meanwhile."""
+        are_switched = []
         for layer, files, missing, size_bytes in rebased_layers:
             version = layer_version(layer.next_version, datetime.now(UTC))
             name = ListName(layer.tenant, layer.repo, layer.layer, version)
@@ -314,7 +338,9 @@ class Rebaser:
                 "base_commit": base.commit,
                 "next_version": version + 1,
             }
-            await self._ledger.switch(layer, version, made)
+            are_switched.append(await self._ledger.switch(layer, version, made))
+        if not all(are_switched):
+            raise _ChangedError
 
 
 def _behind(repository: Repository, layers: Iterable[Layer]) -> list[Layer]:

@@ -32,6 +32,7 @@ from prism_ingest.operations.job_status import job_not_found
 from prism_ingest.operations.layer_registry import LayerRegistry
 from prism_ingest.operations.planning import FileListing, Opened, Planner
 from prism_ingest.operations.publishing import publish_file_events
+from prism_ingest.operations.pushed_branches import PushedBranches
 from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.gittree import is_ref_name, ref_not_found
@@ -54,6 +55,7 @@ class Uploads:
         plans: PlanStore,
         *,
         planner: Planner,
+        pushed: PushedBranches,
         layers: LayerRegistry,
         cancelled: CancelledJobs,
         gates: Mapping[Lane, ImportGate],
@@ -63,6 +65,7 @@ class Uploads:
         self._ledger = ledger
         self._plans = plans
         self._planner = planner
+        self._pushed = pushed
         self._layers = layers
         self._cancelled = cancelled
         self._limits = settings.limits
@@ -94,6 +97,7 @@ class Uploads:
                 "dirty": request.dirty,
             }
         )
+        await self._pushed.uploaded(request, job)
         listing = (
             FileListing(request.files, history=request.history)
             if layer == BASE_LAYER

@@ -11,8 +11,10 @@ import hashlib
 import logging
 import time
 from collections.abc import Sequence
+from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from nats.errors import Error as NatsError
 from nats.js.errors import KeyNotFoundError
@@ -46,6 +48,7 @@ PACKAGES = (
     "prism_contracts",
     "prism_resolver",
     "prism_runtime",
+    "prism_source",
     "prism_store",
     "prism_search",
 )
@@ -53,21 +56,39 @@ PACKAGES = (
 log = logging.getLogger(__name__)
 
 
+class Found(StrEnum):
+    """Where an answer was looked up and found."""
+
+    MEMORY = "memory"
+    SHARED = "shared"
+    NOWHERE = "nowhere"
+    PASSED = "passed"  # no lookup
+
+
+class Lookup(NamedTuple):
+    """The result of a lookup."""
+
+    answer: SearchAnswer | None
+    found: Found
+
+
 class AnswerMetrics:
     """Counts questions by where their answers come from."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        found = Counter(
+        self._found = Counter(
             "prism_search_answers",
-            "Cache lookups by result: memory, the shared bucket, or miss; passed: no lookup, because an import "
+            "Cache lookups by result: memory, the shared bucket, or nowhere; passed: no lookup, because an import "
             "is running or NATS fails.",
             ["found"],
             registry=registry,
         )
-        self.memory = found.labels("memory")
-        self.shared = found.labels("shared")
-        self.miss = found.labels("nowhere")
-        self.passed = found.labels("passed")
+        for found in Found:
+            self._found.labels(found.value)
+
+    def count(self, found: Found) -> None:
+        """Count a lookup."""
+        self._found.labels(found.value).inc()
 
 
 class Answers:
@@ -81,34 +102,39 @@ class Answers:
         metrics: AnswerMetrics,
         *,
         bytes_max: int,
+        reranker: str = "",
     ) -> None:
+        """`reranker` is what determines the order of a reranker; empty if there is none."""
         self._repositories = repositories
         self._model_versions = model_versions
         self._bucket = bucket
         self._metrics = metrics
         self._cache: WeightedCache[str, bytes] = WeightedCache(bytes_max)
         self._code = _fingerprint(PACKAGES)
+        self._reranker = reranker
         self._paused_until = 0.0
         self._puts: set[asyncio.Task[None]] = set()
 
-    async def find(self, context: SearchContext) -> SearchAnswer | None:
-        """Returns the cached answer to this question for this state of the index, or None."""
+    async def find(self, context: SearchContext) -> Lookup:
+        """Returns the cached answer to this question for this state of the index, if there is one."""
+        lookup = await self._find(context)
+        self._metrics.count(lookup.found)
+        return lookup
+
+    async def _find(self, context: SearchContext) -> Lookup:
         request, target = context.request, context.target
         if not target.is_quiet or time.monotonic() < self._paused_until:
-            self._metrics.passed.inc()
-            return None
+            return Lookup(None, Found.PASSED)
         try:
             async with asyncio.timeout(WAIT_S):
-                found, where = await self._look_up(self._key(context))
+                lookup = await self._look_up(self._key(context))
                 # Only for hits: most questions are new, and this costs as much as the lookup.
-                if found and not await self._repositories.is_newest(request, target):
-                    found, where = None, self._metrics.passed
-                where.inc()
-                return found
+                if lookup.answer and not await self._repositories.is_newest(request, target):
+                    return Lookup(None, Found.PASSED)
+                return lookup
         except (NatsError, TimeoutError) as error:
             self._pause(error)
-            self._metrics.passed.inc()
-            return None
+            return Lookup(None, Found.PASSED)
 
     def keep(self, context: SearchContext, answer: SearchAnswer) -> None:
         """Caches the answer for this state of the index."""
@@ -122,21 +148,22 @@ class Answers:
             self._puts.add(task)
             task.add_done_callback(self._puts.discard)
 
-    async def _look_up(self, key: str) -> tuple[SearchAnswer | None, Counter]:
-        """Returns the answer, and the counter of where it was found."""
+    async def _look_up(self, key: str) -> Lookup:
         known = self._cache.get(key)
         found = known or await self._read(key)
         answer = _answer(found)
         if found and answer and not known:
             self._cache.put(key, found, len(found))
         if not answer:
-            return None, self._metrics.miss
-        return answer, self._metrics.memory if known else self._metrics.shared
+            return Lookup(None, Found.NOWHERE)
+        return Lookup(answer, Found.MEMORY if known else Found.SHARED)
 
     def _key(self, context: SearchContext) -> str:
         known = (self._model_versions.get(key) for key in MODELS)
         models = (model.version if model else "" for model in known)
-        return answer_key(context.request, context.query, context.target.state, (self._code, *models))
+        return answer_key(
+            context.request, context.query, context.target.state, (self._code, self._reranker, *models)
+        )
 
     async def _read(self, key: str) -> bytes | None:
         try:

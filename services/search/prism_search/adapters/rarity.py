@@ -10,7 +10,8 @@ from prism_catalog.target import Target
 from prism_search.core.matching import Rarity
 from prism_search.core.query import Query
 from prism_search.core.retrieval.rank import rarity_of
-from prism_search.core.words import PART, stem
+from prism_search.core.words import stem
+from prism_source.words import PART
 from prism_store.reader import Reader, holds_text, without_status
 
 KEPT_MAX = 50_000

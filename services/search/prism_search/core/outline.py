@@ -9,7 +9,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from prism_search.core.words import PART, stem_head
+from prism_search.core.words import stem_head
+from prism_source.words import PART
 
 _LINE_BITS = 16
 FIELDS = 5

@@ -8,7 +8,8 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.search import Intent
 from prism_contracts.types import QUERY_CHARS_MAX
 from prism_resolver.symbol_names import flat
-from prism_search.core.words import IDENTIFIER, PART, STOP_WORDS, parts
+from prism_search.core.words import IDENTIFIER, parts
+from prism_source.words import PART, STOP_WORDS
 
 TERMS_MAX = 32
 SYMBOLS_MAX = 8
@@ -29,7 +30,14 @@ INTENTS = (
         Intent.USAGE,
         re.compile(r"\b(usages?|used|uses|references?) (of|to|in|by)\b|\bwhere is .+ used\b", re.IGNORECASE),
     ),
-    (Intent.TEST, ABOUT_TESTS),
+    # A verb of a test alone does not lift tests: `verify token` may as well mean the code that does it.
+    (
+        Intent.TEST,
+        re.compile(
+            rf"{ABOUT_TESTS.pattern}|^verif(y|ies)\s+\w|\b(verif(y|ies)|checks?|ensures?) that\b",
+            re.IGNORECASE,
+        ),
+    ),
     (
         Intent.SCHEMA,
         re.compile(r"\b(schemas?|models?|entit(y|ies)|tables?|migrations?|dto)\b", re.IGNORECASE),

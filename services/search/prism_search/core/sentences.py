@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_search.core.matching import NOTHING, Question
-from prism_search.core.words import IDENTIFIER, STOP_WORDS, parts
+from prism_search.core.words import IDENTIFIER, parts
+from prism_source.words import STOP_WORDS
 
 # Applies to a docstring or a line of code, which may be as long as a file.
 TEXT_CHARS_MAX = 20_000

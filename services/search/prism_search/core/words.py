@@ -6,8 +6,9 @@ The rules were measured on a public code-search benchmark (docs/decisions/0003-r
 import re
 from functools import lru_cache
 
+from prism_source.words import PART
+
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+")
-PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 VOWELS = frozenset("aeiouy")
 
 EQUAL, PREFIX, KIN = 1.0, 0.8, 0.6
@@ -20,95 +21,6 @@ KIN_SHARE_MIN = 0.6
 HEAD_CHARS = PREFIX_CHARS_MIN
 HEAD_ALTERED_CHARS_MAX = 5  # flies -> fly
 _DIGITS = {char: number for number, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyz", start=1)}
-
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "before",
-        "between",
-        "both",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "each",
-        "for",
-        "from",
-        "get",
-        "gets",
-        "got",
-        "had",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "may",
-        "not",
-        "of",
-        "on",
-        "onto",
-        "or",
-        "our",
-        "over",
-        "per",
-        "so",
-        "such",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "under",
-        "up",
-        "use",
-        "used",
-        "uses",
-        "using",
-        "via",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "within",
-        "without",
-        "would",
-        "you",
-        "your",
-    ]
-)
 
 
 @lru_cache(maxsize=20_000)

@@ -29,6 +29,7 @@ from prism_store.scope import Scope
 
 MANIFEST_PAGE = 4_000
 MANIFEST_FIELDS = ("path", "blob", "generation", "status", "version", "reason", "flags")
+CHUNKS_FIELD = "starts"
 FILES_PER_READ = 1_000
 KNOWN = with_status(FileStatus.INDEXED, FileStatus.SKIPPED, FileStatus.FAILED)
 PROBLEMS = with_status(FileStatus.SKIPPED, FileStatus.FAILED)
@@ -89,9 +90,9 @@ class CoverageHandlers:
             found = await self._reader.points_of_any_layer(scope, request.files, MANIFEST_FIELDS)
             return ManifestReply(entries=tuple(map(_entry, found.values())))
         wanted = [KNOWN, has_any("path", request.paths)] if request.paths else [KNOWN]
-        points, cursor = await self._reader.page(
-            scope, wanted, MANIFEST_FIELDS, request.cursor, MANIFEST_PAGE
-        )
+        # The lines of all chunks of a repository would double its pages.
+        fields = (*MANIFEST_FIELDS, CHUNKS_FIELD) if request.paths else MANIFEST_FIELDS
+        points, cursor = await self._reader.page(scope, wanted, fields, request.cursor, MANIFEST_PAGE)
         return ManifestReply(entries=tuple(map(_entry, points)), next_cursor=cursor)
 
     async def point_counts(self, request: PointCountsRequest) -> PointCountsReply:
@@ -182,6 +183,7 @@ def _entry(point: StoredPoint) -> ManifestEntry:
         file=point.id,
         reason=point.text("reason"),
         flags=point.text("flags"),
+        chunks=len(point.text(CHUNKS_FIELD).split()),
     )
 
 

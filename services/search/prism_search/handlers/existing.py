@@ -24,7 +24,7 @@ from prism_search.core.query import Query, parse_query
 from prism_search.core.retrieval.candidates import ChunkHit, chunk_places
 from prism_search.core.retrieval.fuse import fuse
 from prism_search.core.retrieval.plan import FAST_LEG
-from prism_search.core.words import PART
+from prism_source.words import PART
 from prism_store.reader import Leg, Reader, StoredPoint, TextLeg, VectorLeg, has
 
 CHUNKS_MAX = 80

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from qdrant_client import models
 
+from prism_catalog.descriptions import Descriptions, IndexedVersion
 from prism_catalog.repositories import RepositoryCatalog
 from prism_contracts.code import FileFlags, FileStatus, SkipReason
 from prism_contracts.errors import ErrorCode, PrismError
@@ -53,11 +54,13 @@ class FileHandlers:
         repositories: RepositoryCatalog,
         commits: Commits,
         enclosing: EnclosingSymbols,
+        descriptions: Descriptions,
     ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._commits = commits
         self._enclosing = enclosing
+        self._descriptions = descriptions
 
     async def read_file(self, request: ReadFileRequest) -> ReadFileReply:
         """Returns lines of a file, exactly as indexed."""
@@ -135,11 +138,14 @@ class FileHandlers:
         """Returns the symbols of a file, in order."""
         target = await self._repositories.target(request, single=True)
         point = await indexed_file(self._reader, target, request.path, "symbols")
+        version = IndexedVersion(point.id, point.text("generation"))
+        descriptions = await self._descriptions.of(target.scope, [version])
         return OutlineReply(
             repo=target.repositories[0].name,
             file_path=point.text("path"),
             language=point.text("language"),
             line_count=point.number("lines"),
+            description=descriptions[point.id],
             symbols=unpack_symbols(point.text("symbols")),
             parse=point.text("parse"),
             receipt=await self._repositories.receipt(target),

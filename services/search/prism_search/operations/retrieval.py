@@ -12,9 +12,11 @@ from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.rpc.search import Corpus, Detail, Hit
 from prism_runtime.tasks import running
+from prism_runtime.tracing import Attribute
 from prism_search.adapters.embedding import QueryEmbedding, Vector
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.filters import no_file_passes
+from prism_search.adapters.metrics import SearchMetrics
 from prism_search.adapters.near_symbols import most_similar, near_symbols
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.diagnosis import diagnose
@@ -44,6 +46,7 @@ REPEATS_MAX = 2
 WHOLE_FILES_MAX = 3
 
 Points = dict[str, list[StoredPoint]]
+Ask = Callable[[Mapping[str, Leg]], Awaitable[Points]]
 
 
 class QueryVectors(NamedTuple):
@@ -76,17 +79,24 @@ class Retrieval:
     """Reads what a search needs from the store."""
 
     def __init__(
-        self, reader: Reader, repositories: RepositoryCatalog, embedding: QueryEmbedding, facts: Facts
+        self,
+        reader: Reader,
+        repositories: RepositoryCatalog,
+        embedding: QueryEmbedding,
+        facts: Facts,
+        metrics: SearchMetrics,
     ) -> None:
         self._reader = reader
         self._repositories = repositories
         self._embedding = embedding
         self._facts = facts
+        self._metrics = metrics
 
     @asynccontextmanager
     async def vectors(self, context: SearchContext) -> AsyncIterator[QueryVectors]:
         """Computes the fast vector, and asks for the deep one in the background."""
-        fast, model = self._embedding.fast(context.query.text), self._embedding.deep_model()
+        with context.steps.step("embed"):
+            fast, model = self._embedding.fast(context.query.text), self._embedding.deep_model()
         if not model:
             yield QueryVectors(fast, None)
             return
@@ -118,7 +128,7 @@ class Retrieval:
         """Returns the hits of passages with their texts, except where the file was replaced meanwhile."""
         if context.request.corpus is Corpus.CODE:
             return await self._members(context, question, passages, candidates)
-        read = partial(self._contents, context.target)
+        read = partial(self.contents, context.target)
         passages, contents = await prefer_text(question, passages, await read(passages), read)
         found = [
             hit_of(context, passage, content)
@@ -126,6 +136,14 @@ class Retrieval:
             if content is not None
         ]
         return Hits(tuple(found), is_whole=len(found) == len(passages))
+
+    async def contents(self, target: Target, passages: Sequence[Passage]) -> Sequence[str | None]:
+        """Returns the text of each passage; None if its file was replaced."""
+        excerpts = [
+            Excerpt(file.file, file.generation, file.starts, found.start, found.end)
+            for file, found in passages
+        ]
+        return await read_excerpts(self._reader, target.scope, excerpts)
 
     async def _members(
         self,
@@ -138,7 +156,7 @@ class Retrieval:
         whole = _whole_files(passages)
         ranges = [known or extent(file, found) for (file, found), known in zip(passages, whole, strict=True)]
         wider = [(file, lines) for (file, _), lines in zip(passages, ranges, strict=True)]
-        contents = await self._contents(context.target, wider)
+        contents = await self.contents(context.target, wider)
         read = [
             (passage, file_range, MemberText(content, lines.start, passage[0].language))
             for passage, file_range, lines, content in zip(passages, whole, ranges, contents, strict=True)
@@ -148,7 +166,7 @@ class Retrieval:
         is_whole = len(read) == len(passages)
         if context.request.detail is not Detail.FULL:
             return Hits(tuple(hit for _, hit in found), is_whole)
-        texts = await self._contents(context.target, [(file, text_range(hit)) for file, hit in found])
+        texts = await self.contents(context.target, [(file, text_range(hit)) for file, hit in found])
         hits = [
             hit.model_copy(update={"content": text})
             for (_, hit), text in zip(found, texts, strict=True)
@@ -179,11 +197,14 @@ class Retrieval:
     async def _candidates(
         self, context: SearchContext, vectors: QueryVectors, *, is_whole: bool
     ) -> Retrieved:
-        found = await self._ask(context, vectors, is_whole=is_whole)
-        context.clock.lap("legs")
-        ranks = fuse_legs(found, candidates_limit(context.request))
-        files = await self._facts.files(context.target, ranks)
-        context.clock.lap("files")
+        with context.steps.step("legs") as span:
+            found = await self._ask(context, vectors, is_whole=is_whole)
+            span.set_attributes(_counted(found))
+        with context.steps.step("fuse") as span:
+            ranks = fuse_legs(found, candidates_limit(context.request))
+            span.set_attribute(Attribute.CANDIDATES, len(ranks))
+        with context.steps.step("files"):
+            files = await self._facts.files(context.target, ranks)
         stale = stale_files(found, files)
         # Points without a file in scope: of a repository not received yet, or of deleted layers not swept
         # yet.
@@ -196,9 +217,23 @@ class Retrieval:
         legs = plan_legs(context.request, context.query, vectors.fast)
         missing = (FAST_LEG,) if vectors.fast is None else ()
         if vectors.deep is None:
-            return LegResults(await ask(legs), missing)
-        points, deep = await asyncio.gather(ask(legs), _deep_points(ask, vectors.deep))
-        return LegResults(points | deep, missing if deep else (*missing, DEEP_LEG))
+            found = LegResults(await self._measured(ask, legs), missing)
+        else:
+            points, deep = await asyncio.gather(
+                self._measured(ask, legs), self._deep_points(ask, vectors.deep)
+            )
+            found = LegResults(points | deep, missing if deep else (*missing, DEEP_LEG))
+        for leg in found.missing:
+            self._metrics.count_failure(leg)
+        return found
+
+    async def _measured(self, ask: Ask, legs: Mapping[str, Leg]) -> Points:
+        with self._metrics.asking(legs):
+            return await ask(legs)
+
+    async def _deep_points(self, ask: Ask, leg: asyncio.Task[Leg | None]) -> Points:
+        made = await leg
+        return await self._measured(ask, {DEEP_LEG: made}) if made else {}
 
     async def _points(self, target: Target, legs: Mapping[str, Leg], *, is_whole: bool) -> Points:
         if not legs:
@@ -212,12 +247,14 @@ class Retrieval:
             return None
         return plan_deep_leg(context.request, vector, model)
 
-    async def _contents(self, target: Target, passages: Sequence[Passage]) -> Sequence[str | None]:
-        excerpts = [
-            Excerpt(file.file, file.generation, file.starts, found.start, found.end)
-            for file, found in passages
-        ]
-        return await read_excerpts(self._reader, target.scope, excerpts)
+
+def _counted(found: LegResults) -> dict[str, str | int]:
+    """Returns the attributes of a span: the legs that answered, those that did not, and the points found."""
+    return {
+        Attribute.LEGS: ",".join(sorted(found.points)),
+        Attribute.MISSING_LEGS: ",".join(found.missing),
+        Attribute.POINTS: sum(map(len, found.points.values())),
+    }
 
 
 def _whole_files(passages: Sequence[Passage]) -> list[Range | None]:
@@ -230,10 +267,3 @@ def _whole_files(passages: Sequence[Passage]) -> list[Range | None]:
         ranges.append(whole_file(file) if is_compared else None)
         seen.add(file.file)
     return ranges
-
-
-async def _deep_points(
-    ask: Callable[[Mapping[str, Leg]], Awaitable[Points]], leg: asyncio.Task[Leg | None]
-) -> Points:
-    made = await leg
-    return await ask({DEEP_LEG: made}) if made else {}

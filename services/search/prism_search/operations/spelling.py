@@ -9,7 +9,7 @@ from prism_search.adapters.known_names import NameReader
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.core.near_names import corrected_name
 from prism_search.core.query import Query
-from prism_search.core.words import PART
+from prism_source.words import PART
 
 NAMES_MAX = 3
 

@@ -11,6 +11,7 @@ from prism_store.schema import deep_vector
 
 KEYWORD_LEG, PATH_LEG, SYMBOL_LEG, EXACT_LEG = "keyword", "path", "symbol", "exact"
 FAST_LEG, DEEP_LEG = "vector", "deep"
+LEGS = (KEYWORD_LEG, PATH_LEG, SYMBOL_LEG, EXACT_LEG, FAST_LEG, DEEP_LEG)
 # The other legs return file points.
 CHUNK_LEGS = (KEYWORD_LEG, FAST_LEG)
 
