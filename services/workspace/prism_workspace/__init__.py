@@ -1,0 +1,1 @@
+"""What a team writes beside its code: documents, in a git repository that NATS keeps."""

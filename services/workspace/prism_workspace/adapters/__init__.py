@@ -1,0 +1,1 @@
+"""Storage of documents and git objects."""

@@ -1,0 +1,1 @@
+"""Documents as text and metadata. Never uses the broker or the clock."""

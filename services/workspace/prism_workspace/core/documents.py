@@ -1,0 +1,165 @@
+"""A document as its record, its file, and what callers see of it."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any
+
+from prism_contracts.records import DocumentRecord
+from prism_contracts.rpc.documents import (
+    DateRange,
+    DocumentFilter,
+    DocumentMetadata,
+    DocumentOrder,
+    DocumentSummary,
+    DocumentUpdates,
+    ListDocumentsReply,
+    ListDocumentsRequest,
+    NewDocumentMetadata,
+    SortOrder,
+)
+from prism_workspace.core import front_matter
+
+SUMMARY_CHARS_MAX = 200
+_WORD = re.compile(r"\w+")
+_BLANKS = re.compile(r"\s+")
+# Marks at the beginning of a line: headings, quotes, items.
+_MARKS = re.compile(r"^[#>*+-]+[ \t]+", re.MULTILINE)
+
+
+def text_of(record: DocumentRecord, content: str) -> str:
+    """Returns the file of a document: its metadata as front matter, and its content."""
+    fields: dict[str, object] = {
+        "title": record.title,
+        "document_id": record.document,
+        "created": record.created_at.isoformat(timespec="seconds"),
+        "category": record.category,
+        "tags": record.tags,
+        "url": record.url,
+        "description": record.description,
+        "sources": record.sources,
+    }
+    others = {name: value for name, value in record.custom.items() if name not in fields}
+    return front_matter.write(fields | others, content)
+
+
+def updated(
+    record: DocumentRecord, content: str, updates: DocumentUpdates
+) -> tuple[DocumentRecord, str, tuple[str, ...]]:
+    """Returns the record and the content with updates, and the names of the fields that have other values."""
+    metadata = updates.metadata or NewDocumentMetadata()
+    custom = record.custom | (metadata.custom or {})
+    wanted: dict[str, object] = {
+        "title": updates.title,
+        "tags": updates.tags,
+        "category": updates.category,
+        "description": metadata.description,
+        "sources": metadata.sources,
+        "custom": {name: value for name, value in custom.items() if value is not None},
+    }
+    changes = {
+        name: value for name, value in wanted.items() if value is not None and value != getattr(record, name)
+    }
+    new_content = content if updates.content is None else updates.content
+    names = (("content",) if new_content != content else ()) + tuple(changes)
+    return record.model_copy(update=changes), new_content, names
+
+
+def described(record: DocumentRecord, content: str) -> DocumentRecord:
+    """Returns the record with what is derived from the content."""
+    words = len(_WORD.findall(content))
+    return record.model_copy(update={"word_count": words, "summary": summary(content)})
+
+
+def summary(content: str) -> str:
+    """Returns the beginning of the text on one line, without marks of Markdown at the start of lines."""
+    return _BLANKS.sub(" ", _MARKS.sub("", content[: 10 * SUMMARY_CHARS_MAX])).strip()[:SUMMARY_CHARS_MAX]
+
+
+def metadata_of(record: DocumentRecord) -> DocumentMetadata:
+    """Returns what callers see of a document besides its text."""
+    return DocumentMetadata(
+        title=record.title,
+        url=record.url,
+        tags=record.tags,
+        category=record.category,
+        description=record.description,
+        sources=record.sources,
+        custom=record.custom,
+        created_at=record.created_at,
+        modified_at=record.modified_at,
+        is_generated=record.is_generated,
+        word_count=record.word_count,
+        version=record.version,
+        is_draft=record.is_draft,
+        commit=record.commit,
+        is_indexed=record.is_indexed,
+        conflict=record.conflict,
+    )
+
+
+def page(records: Iterable[DocumentRecord], request: ListDocumentsRequest) -> ListDocumentsReply:
+    """Returns the page of the documents that match a request. Documents that are equal in order go by path."""
+    found = sorted((one for one in records if matches(one, request.filter)), key=attrgetter("path"))
+    found.sort(key=_KEYS[request.sort_by], reverse=request.sort_order is SortOrder.DESC)
+    shown = found[request.offset : request.offset + request.limit]
+    return ListDocumentsReply(
+        documents=tuple(map(summary_of, shown)),
+        total=len(found),
+        limit=request.limit,
+        offset=request.offset,
+    )
+
+
+def matches(record: DocumentRecord, wanted: DocumentFilter) -> bool:
+    """Whether a document matches every field of a filter that is set."""
+    return (
+        (wanted.is_generated is None or record.is_generated == wanted.is_generated)
+        and (not wanted.category or record.category.casefold() == wanted.category.casefold())
+        and (not wanted.search_title or wanted.search_title.casefold() in record.title.casefold())
+        and (not wanted.tags or has_tags(record, wanted.tags))
+        and is_within(record.created_at, wanted.date_range)
+        and is_within(record.modified_at, wanted.modified_range)
+    )
+
+
+def has_tags(record: DocumentRecord, wanted: Iterable[str]) -> bool:
+    """Whether a document has all of these tags, in any case."""
+    tags = {tag.casefold() for tag in record.tags}
+    return all(tag.casefold() in tags for tag in wanted)
+
+
+def is_within(at: datetime, wanted: DateRange) -> bool:
+    """Whether a time is in a range, both ends included."""
+    return (wanted.start is None or _aware(wanted.start) <= at) and (
+        wanted.end is None or at <= _aware(wanted.end)
+    )
+
+
+def summary_of(record: DocumentRecord) -> DocumentSummary:
+    """Returns a document as a list shows it."""
+    return DocumentSummary(
+        document_id=record.document,
+        path=record.path,
+        title=record.title,
+        summary=record.summary,
+        tags=record.tags,
+        category=record.category,
+        created_at=record.created_at,
+        modified_at=record.modified_at,
+        is_generated=record.is_generated,
+        word_count=record.word_count,
+        is_draft=record.is_draft,
+    )
+
+
+def _aware(at: datetime) -> datetime:
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+_KEYS: Mapping[DocumentOrder, Callable[[DocumentRecord], Any]] = {
+    DocumentOrder.CREATED_AT: attrgetter("created_at"),
+    DocumentOrder.MODIFIED_AT: attrgetter("modified_at"),
+    DocumentOrder.TITLE: lambda one: one.title.casefold(),
+}

@@ -1,0 +1,1 @@
+"""What handlers call: documents are created, read and committed here. Operations never reply."""

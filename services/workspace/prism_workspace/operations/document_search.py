@@ -1,0 +1,67 @@
+"""Searches documents in the index of their repository."""
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc.documents import SearchDocumentsReply, SearchDocumentsRequest
+from prism_contracts.rpc.search import SEARCH, SEARCH_LIMIT_MAX, Corpus, Hit, SearchRequest
+from prism_runtime.bus import Bus
+from prism_workspace.core.document_hits import is_filtered, joined, lowest_of
+from prism_workspace.operations.documents import TeamDocuments
+
+# Filters by metadata apply to hits, so a narrow filter needs more of them.
+PAGES_MAX = 3
+# A document may have several hits. Every hit costs search the text around it.
+HITS_OF_A_DOCUMENT = 3
+EMBEDDING_TIME = "embed"
+
+
+class DocumentSearch:
+    """Asks search for hits, and adds what the records know of their documents."""
+
+    def __init__(self, documents: TeamDocuments, bus: Bus, repo: str, *, timeout_s: float) -> None:
+        """`repo`: the name of the repository that holds the documents. `timeout_s` is for one page of hits."""
+        self._documents = documents
+        self._bus = bus
+        self._repo = repo
+        self._timeout_s = timeout_s
+
+    async def search(self, request: SearchDocumentsRequest) -> SearchDocumentsReply:
+        """Returns the documents that match, the best first. Raises UNAVAILABLE.
+
+        Nothing is found before the first document is indexed. `total_found` counts the documents among the hits
+        that were read: at most 300, and fewer if these are enough.
+        """
+        records = {record.path: record for record in await self._documents.listed(request)}
+        hits: list[Hit] = []
+        limit = SEARCH_LIMIT_MAX
+        if not is_filtered(request):
+            limit = min(SEARCH_LIMIT_MAX, HITS_OF_A_DOCUMENT * request.max_results)
+        cursor, embedding_ms = "", 0.0
+        for _ in range(PAGES_MAX if records else 0):
+            wanted = SearchRequest(
+                tenant=request.tenant,
+                visible=request.visible,
+                repo=self._repo,
+                query=request.query,
+                corpus=Corpus.DOCS,
+                limit=limit,
+                cursor=cursor,
+            )
+            try:
+                page = await self._bus.ask(SEARCH, wanted, timeout_s=self._timeout_s)
+            except PrismError as error:
+                if error.code is ErrorCode.REPO_NOT_FOUND:
+                    break
+                raise
+            hits += page.results
+            embedding_ms += page.timings_ms.get(EMBEDDING_TIME, 0.0)
+            cursor = page.next_cursor
+            if not cursor or len(joined(hits, records, request)) >= request.max_results:
+                break
+            if page.results[-1].score < lowest_of(hits, request):  # so are all that follow
+                break
+        found = joined(hits, records, request)
+        return SearchDocumentsReply(
+            results=tuple(found[: request.max_results]),
+            total_found=len(found),
+            query_embedding_time_ms=round(embedding_ms),
+        )

@@ -1,0 +1,197 @@
+"""Keeps the index of each tenant equal to its documents.
+
+A record says which content was indexed last. What differs is sent as one import at a time for each tenant, so a
+crash anywhere leaves a difference that a later round of any copy sends.
+"""
+
+import asyncio
+import heapq
+import logging
+import time
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
+from functools import partial
+from itertools import accumulate
+
+from prism_contracts.errors import ErrorCode, PrismError, reason_of
+from prism_contracts.records import DocumentRecord, JobState
+from prism_runtime.tasks import cancelled
+from prism_workspace.adapters.documents import DocumentRecords
+from prism_workspace.adapters.git_objects import GitObjects
+from prism_workspace.adapters.git_refs import GitRefs
+from prism_workspace.adapters.ingest import DocumentImports
+
+# What other copies left, or a failed import, is found in a round.
+ROUND_S = 1.0
+# An import is short, because a document that is written meanwhile waits for it. A file has 1 MiB at most.
+FILES_MAX = 150
+BYTES_MAX = 8 * 1024 * 1024
+WAIT_LOOK_S = 0.02
+# An import with errors has dealt with every file: one that cannot be indexed is not sent again and again.
+ENDED_WELL = frozenset({JobState.COMPLETE, JobState.COMPLETE_WITH_ERRORS})
+UNREGISTERED = frozenset({ErrorCode.REPO_NOT_FOUND, ErrorCode.REF_NOT_FOUND})
+
+log = logging.getLogger(__name__)
+
+
+class IndexProjection:
+    """The index as a projection of the records."""
+
+    def __init__(
+        self,
+        records: DocumentRecords,
+        objects: GitObjects,
+        refs: GitRefs,
+        imports: DocumentImports,
+        registered: Callable[[], AbstractSet[str]],
+    ) -> None:
+        """`registered` returns the tenants whose repository of documents exists."""
+        self._records = records
+        self._objects = objects
+        self._refs = refs
+        self._imports = imports
+        self._changed = asyncio.Event()
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._registered = registered
+        # Tenants without a repository of that name, for which a document was sent again to learn why.
+        self._probed: set[str] = set()
+
+    def wake(self) -> None:
+        """Look for differences now: a document changed."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Send differences as they arise, until cancelled."""
+        try:
+            while True:
+                self._changed.clear()
+                await self._probe()
+                self._begin()
+                try:
+                    async with asyncio.timeout(ROUND_S):
+                        await self._changed.wait()
+                except TimeoutError:
+                    continue
+        finally:
+            await cancelled(*self._running.values())
+
+    async def wait(self, record: DocumentRecord, wait_s: float) -> bool:
+        """Wait until a document is indexed, `wait_s` seconds at most. Returns whether it is."""
+        self.wake()
+        end = time.monotonic() + wait_s
+        while True:
+            found = await self._records.get(record.tenant, record.document)
+            if found is None or found.is_indexed:
+                return found is not None
+            if time.monotonic() > end:
+                return False
+            await asyncio.sleep(WAIT_LOOK_S)
+
+    async def send_again(self, record: DocumentRecord) -> None:
+        """Send a document again, whatever the index has of it. Raises DOCUMENT_NOT_FOUND."""
+        await self._records.change(record.tenant, record.document, _unindexed)
+        self.wake()
+
+    async def _probe(self) -> None:
+        """Send one document again of each tenant whose repository is gone: if it was removed, all are sent."""
+        indexed = {
+            one.tenant: one for one in self._records.known() if one.indexed_blob and not one.is_removed
+        }
+        absent = indexed.keys() - self._registered()
+        for tenant in absent - self._probed:
+            try:
+                await self._records.change(tenant, indexed[tenant].document, _unindexed)
+            except PrismError as error:
+                log.info("documents of %s are not sent again yet: %s", tenant, error)
+                absent -= {tenant}
+        self._probed = set(absent)
+
+    def _begin(self) -> None:
+        for tenant in {one.tenant for one in self._records.known() if not one.is_indexed}:
+            running = self._running.get(tenant)
+            if running is None or running.done():
+                self._running[tenant] = asyncio.create_task(self._settle(tenant))
+
+    async def _settle(self, tenant: str) -> None:
+        """Send differences of a tenant until there are none."""
+        try:
+            while await self.send(tenant):
+                pass
+        except PrismError as error:
+            # Another import, or an outage. The next round tries again.
+            log.info("documents of %s are not indexed yet: %s", tenant, error)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the next round tries again
+            log.warning("documents of %s cannot be indexed: %s", tenant, reason_of(error))
+
+    async def send(self, tenant: str) -> bool:
+        """Import what differs, the last written first, some documents at a time. Returns whether anything did.
+
+        Raises PrismError if ingest refuses it, or if the import fails.
+        """
+        known = await self._records.all_and_removed(tenant)
+        # The branch second: what a later commit holds differs from these records, and is sent next.
+        head = (await self._refs.head(tenant)).commit
+        differing = [one for one in known if not one.is_indexed]
+        if not differing:
+            return False
+        batch, files = await self._batch(differing)
+        is_whole = len(batch) == len(differing) and not any(one.is_draft for one in known)
+        try:
+            job = await self._imports.replace(tenant, files, head if is_whole else "")
+        except PrismError as error:
+            if error.code not in UNREGISTERED:
+                raise
+            # Before the repository exists again, because nothing shows later that it was removed.
+            await self._forget(tenant)
+            await self._imports.register(tenant)
+            job = await self._imports.replace(tenant, files, head if is_whole else "")
+        if job.state not in ENDED_WELL:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE, f"The import {job.job} ended as {job.state.value}.", "It is repeated."
+            )
+        await asyncio.gather(
+            *(self._records.change(tenant, one.document, partial(_indexed, sent=one)) for one in batch)
+        )
+        for one in batch:
+            if one.is_removed:
+                await self._records.forget(tenant, one.document)
+        return True
+
+    async def _forget(self, tenant: str) -> None:
+        """Note that nothing of a tenant is indexed."""
+        known = await self._records.all_of(tenant)
+        await asyncio.gather(
+            *(self._records.change(tenant, one.document, _unindexed) for one in known if one.indexed_blob)
+        )
+
+    async def _content(self, record: DocumentRecord) -> bytes | None:
+        """Returns the file of a document; None if it is gone."""
+        return None if record.is_removed else await self._objects.blob(record.tenant, record.blob)
+
+    async def _batch(
+        self, differing: Iterable[DocumentRecord]
+    ) -> tuple[list[DocumentRecord], dict[str, bytes | None]]:
+        """Returns the documents that were written last, as many as an import takes, and their files by path."""
+        newest = heapq.nlargest(FILES_MAX, differing, key=lambda one: one.modified_at)
+        bodies = await asyncio.gather(*(self._content(one) for one in newest))
+        sizes = accumulate(len(body or b"") for body in bodies)
+        taken = max(1, sum(size <= BYTES_MAX for size in sizes))
+        batch = newest[:taken]
+        return batch, {one.path: body for one, body in zip(batch, bodies, strict=False)}
+
+
+def _indexed(found: DocumentRecord, sent: DocumentRecord) -> DocumentRecord:
+    """Returns the record with what was sent. A newer content differs from it, and is sent next.
+
+    If another copy noted something else meanwhile, the order of the two imports is not known, so the record
+    says that nothing is indexed, and the document is sent again.
+    """
+    now = {"indexed_blob": sent.blob, "indexed_commit": sent.commit}
+    noted = (found.indexed_blob, found.indexed_commit)
+    if noted in ((sent.indexed_blob, sent.indexed_commit), tuple(now.values())):
+        return found.model_copy(update=now)
+    return _unindexed(found)
+
+
+def _unindexed(found: DocumentRecord) -> DocumentRecord:
+    return found.model_copy(update={"indexed_blob": "", "indexed_commit": ""})
