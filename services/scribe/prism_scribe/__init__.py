@@ -1,0 +1,1 @@
+"""Answers that take several questions: contexts, and the wiki of a repository."""

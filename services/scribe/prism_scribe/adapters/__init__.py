@@ -1,0 +1,1 @@
+"""Access to other services and to NATS."""

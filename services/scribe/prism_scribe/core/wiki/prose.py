@@ -1,0 +1,206 @@
+"""Finds in documents what a wiki quotes: the first paragraph, sections by title, and lines that name a path."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from prism_contracts.code import Symbol, SymbolKind
+from prism_scribe.core.wiki.orientation import Prose
+
+PARAGRAPH_CHARS_MIN = 40
+PARAGRAPH_LINES_MAX = 12
+UNDERLINE_CHARS_MIN = 3
+# Lines of a document that are read for a quote.
+LINES_MAX = 3_000
+
+# Titles and their underlines, badges, images, directives, HTML, lists, quotes, tables, fences.
+_NO_PROSE = re.compile(
+    r"^\s*(?:#|=|-{3}|\*{3}|~{3}|`{3}|\^{3}|!\[|\[!\[|\[?\|\w*\|?|\.\.\s|:\w|<|>|[-*+]\s|\d+[.)]\s|\||@|%|import\s|export\s)"
+)
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([\w+-]*)")
+_DIRECTIVE = re.compile(r"^\.\.\s+(?:code-block|code|sourcecode|parsed-literal)::\s*([\w+-]*)")
+
+
+# Code, directives and addresses that stand in comments, and rulers.
+_NO_SENTENCE = re.compile(
+    r"^(?:go:|import\b|export\b|use\b|type\s+\w+\s*=|https?:|specs?:|see:\s|todo\b|eslint|[@#])|[;{]\s*$|(?<!:)//|=>",
+    re.IGNORECASE,
+)
+SENTENCE_WORDS_MIN = 3
+_ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
+_TRANSLATION = re.compile(
+    r"[._-](?:ar|bn|cn|cs|de|el|es|fa|fr|he|hi|hu|id|it|ja|jp|ko|kr|nl|pl|pt|ro|ru|th|tr|tw|uk|ur|vi|zh)"
+    r"(?:[-_][a-z]{2,4})?\.\w+$",
+    re.IGNORECASE,
+)
+
+
+class Quote(NamedTuple):
+    """Prose of a document, joined to one line, with its place."""
+
+    path: str
+    line: int
+    text: str
+
+
+class CodeBlock(NamedTuple):
+    """A block of code in a document. `line` is its first line, 1-based."""
+
+    path: str
+    line: int
+    language: str
+    lines: tuple[str, ...]
+
+
+def first_paragraph(document: Prose, start: int = 1, end: int = 0) -> Quote | None:
+    """Returns the first paragraph of prose in a range of lines, without titles, badges and lists."""
+    last = min(end or len(document.lines), len(document.lines), start + LINES_MAX)
+    paragraph: list[str] = []
+    began = 0
+    closing = ""
+    for number in range(start, last + 1):
+        line = document.lines[number - 1]
+        fence = _FENCE.match(line)
+        if closing or fence:
+            closing = _after_fence(closing, fence, line)
+            paragraph = []
+            continue
+        is_prose = bool(line.strip()) and not _NO_PROSE.match(line) and not line.startswith(("    ", "\t"))
+        if is_prose and not _is_title(document.lines, number):
+            began = began if paragraph else number
+            paragraph.append(line.strip())
+        elif paragraph:
+            if quote := _quote(document.path, began, paragraph):
+                return quote
+            paragraph = []
+    return _quote(document.path, began, paragraph) if paragraph else None
+
+
+def sentence(said: str) -> str:
+    """Returns what a comment says, if it is a sentence; empty for code, directives, addresses and single words."""
+    is_sentence = len(said.split()) >= SENTENCE_WORDS_MIN and not _NO_SENTENCE.search(said)
+    return said if is_sentence else ""
+
+
+def is_translation(path: str) -> bool:
+    """Whether a document is a translation, such as `README_KO.md` or `README.zh-CN.md`."""
+    return _TRANSLATION.search(path) is not None
+
+
+def list_items(document: Prose, start: int, end: int, items_max: int) -> list[Quote]:
+    """Returns the items of the first list in a range of lines, each with its first line."""
+    found: list[Quote] = []
+    for number in range(start, min(end, len(document.lines)) + 1):
+        if item := _ITEM.match(document.lines[number - 1]):
+            found.append(Quote(document.path, number, item["text"]))
+        elif found and document.lines[number - 1].lstrip().startswith("#"):
+            break
+    return found[:items_max]
+
+
+def sections(document: Prose, wanted: re.Pattern[str]) -> list[Symbol]:
+    """Returns the outermost sections whose title matches, without the title of the whole document."""
+    headings = [one for one in document.headings if one.kind is SymbolKind.SECTION]
+    if sum(one.parent < 0 for one in headings) == 1:
+        headings = [one for one in headings if one.parent >= 0]
+    found: list[Symbol] = []
+    for one in headings:
+        if wanted.search(one.name) and not (found and one.start_line <= found[-1].end_line):
+            found.append(one)
+    return found
+
+
+def code_blocks(document: Prose, start: int, end: int) -> Iterator[CodeBlock]:
+    """Yields the blocks of code in a range of lines: fenced ones, and those of reStructuredText."""
+    number, last = start, min(end, len(document.lines))
+    while number <= last:
+        line = document.lines[number - 1]
+        if fence := _FENCE.match(line):
+            closing = _closing(document.lines, number, fence[1], last)
+            body = document.lines[number : closing - 1]
+            yield CodeBlock(document.path, number + 1, fence[2], _dedented(body))
+            number = closing
+        elif (directive := _DIRECTIVE.match(line)) or _is_literal_lead(line):
+            body_start, body_end = _indented(document.lines, number, last)
+            if body_end > body_start:
+                language = directive[1] if directive else ""
+                body = document.lines[body_start:body_end]
+                yield CodeBlock(document.path, body_start + 1, language, _dedented(body))
+            number = max(body_end, number)
+        number += 1
+
+
+def mentions(documents: Sequence[Prose], path: str, quotes_max: int) -> list[Quote]:
+    """Returns what documents say of a path: the lines of prose that name it, each once.
+
+    A section with the path in its title is quoted by its first paragraph.
+    """
+    name = re.compile(rf"(?<![\w/.-]){re.escape(path.rstrip('/'))}(?![\w-])")
+    found: list[Quote] = []
+    for document in documents:
+        for heading in document.headings:
+            if name.search(heading.name) and len(found) < quotes_max:
+                quote = first_paragraph(document, heading.start_line + 1, heading.end_line)
+                found += [quote] if quote else []
+        for number, line in enumerate(document.lines[:LINES_MAX], start=1):
+            if len(found) >= quotes_max:
+                return found
+            said = line.strip().strip("-*| ").strip()
+            if (
+                name.search(line)
+                and len(said) >= len(path) + 20
+                and not line.lstrip().startswith(("#", "```"))
+            ):
+                found.append(Quote(document.path, number, said.replace("|", " — ", 1).replace("|", " ")))
+    return found
+
+
+def _after_fence(closing: str, fence: re.Match[str] | None, line: str) -> str:
+    if not closing:
+        return fence[1] if fence else ""
+    return "" if line.strip().startswith(closing) else closing
+
+
+def _is_title(lines: Sequence[str], number: int) -> bool:
+    """Whether the next line underlines this one."""
+    following = lines[number].strip() if number < len(lines) else ""
+    return (
+        len(following) >= UNDERLINE_CHARS_MIN and len(set(following)) == 1 and following[0] in "=-~^*#\"'+."
+    )
+
+
+def _quote(path: str, line: int, paragraph: Sequence[str]) -> Quote | None:
+    joined = " ".join(paragraph[:PARAGRAPH_LINES_MAX])
+    if len(joined) < PARAGRAPH_CHARS_MIN or not any(char.isalpha() for char in joined):
+        return None
+    return Quote(path, line, joined)
+
+
+def _closing(lines: Sequence[str], opened: int, fence: str, last: int) -> int:
+    for number in range(opened + 1, last + 1):
+        if lines[number - 1].strip().startswith(fence):
+            return number
+    return last + 1
+
+
+def _is_literal_lead(line: str) -> bool:
+    return line.rstrip().endswith("::") and not line.lstrip().startswith("..")
+
+
+def _indented(lines: Sequence[str], after: int, last: int) -> tuple[int, int]:
+    """Returns the range of indented lines after a lead, as positions from 0; options and empty lines are skipped."""
+    start = after
+    while start < last and (not lines[start].strip() or lines[start].lstrip().startswith(":")):
+        start += 1
+    end = start
+    while end < last and (not lines[end].strip() or lines[end][0] in " \t"):
+        end += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return start, end
+
+
+def _dedented(lines: Sequence[str]) -> tuple[str, ...]:
+    indents = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    margin = min(indents, default=0)
+    return tuple(line[margin:].rstrip() for line in lines)

@@ -1,0 +1,1 @@
+"""Handlers of requests. No handler imports a handler."""

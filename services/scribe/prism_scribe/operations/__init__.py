@@ -1,0 +1,1 @@
+"""What takes several steps: the runs of wikis."""

@@ -1,0 +1,364 @@
+"""Gathers the context of a question, without a language model.
+
+fast: a search in each domain
+deep: then what the question names, its parts, and the words that nothing found so far contains; then the
+neighbors of the best places in the graph, and what is still missing. At most three rounds, each in parallel
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.context import (
+    ContextMode,
+    ContextReply,
+    ContextRequest,
+    ContextRound,
+    Domain,
+)
+from prism_contracts.rpc.files import LINES, FileRange, LinesRequest
+from prism_contracts.rpc.graph import (
+    CALL_HIERARCHY,
+    TYPE_HIERARCHY,
+    CallDirection,
+    CallHierarchyRequest,
+    GraphNode,
+    TypeHierarchyRequest,
+)
+from prism_contracts.rpc.search import Corpus, Hit
+from prism_contracts.rpc.symbols import DEFINITIONS, DefinitionsRequest
+from prism_runtime.bus import Bus
+from prism_scribe.adapters.context_sources import ContextCache, ContextSources
+from prism_scribe.core.bundle import bundle
+from prism_scribe.core.domains import GLOBS, domain_of
+from prism_scribe.core.places import ContextPlace, ContextPlaces, place_of
+from prism_scribe.core.questions import AskedQuestion, read_question, route
+from prism_scribe.settings import ScribeSettings
+
+CODE_HITS_MAX = 30
+PROSE_HITS_MAX = 10
+REFS_HITS_MAX = 30  # the search of refs is not narrowed, and other domains take a part of it
+FURTHER_HITS_MAX = 8  # hits per search in later rounds
+PROSE = frozenset({Domain.INTENT, Domain.RESEARCH, Domain.REFS})
+# A question that names no domain is mostly about code.
+WEIGHTS = {domain: 1.0 if domain is Domain.CODE else 0.5 for domain in Domain}
+NAMED_SCORE = 1.0  # the question itself names it
+PART_SHARE = 0.9  # factor on the score of a hit for a part of the question
+MISSING_SHARE = 0.6  # factor on the score of a hit for the missing words
+FOLLOWED_MAX = 3  # places whose neighbors a round looks up
+NEIGHBORS_MAX = 12  # neighbors per place and direction
+OTHERS_MAX = 2  # hits of each domain but code, where the question names none
+NAMED_NEIGHBOR_SHARE = 0.5  # a neighbor's share of the score of a place that the question names
+NEIGHBOR_SHARE = 0.2  # a neighbor's share of the score of any other place
+WORDS_SHARE = 0.3  # more for a neighbor that has all words of the question
+NEIGHBOR_LINES_MAX = 40
+QUOTED_CHARS_MAX = 60
+WITHOUT_MODEL = (
+    "No language model is set. It would write an answer from these places, each sentence with its lines, and "
+    "word further searches."
+)
+
+
+@dataclass
+class Gathered:
+    """A context while it is gathered."""
+
+    question: AskedQuestion
+    domains: tuple[Domain, ...]
+    mode: ContextMode  # fast or deep
+    reason: str  # why that mode
+    receipt: Receipt
+    sources: ContextSources
+    places: ContextPlaces = field(default_factory=ContextPlaces)
+    rounds: list[ContextRound] = field(default_factory=list)
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    is_complete: bool = False
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The words of the question that no place contains."""
+        return self.question.missing(
+            f"{place.file_path} {place.symbol} {place.content}" for place in self.places.best()
+        )
+
+
+class Contexts:
+    """Answers questions with contexts."""
+
+    def __init__(self, bus: Bus, settings: ScribeSettings) -> None:
+        self._bus = bus
+        self._settings = settings
+        self._cache = ContextCache(settings.context_cache_bytes_max)
+
+    async def context(self, request: ContextRequest) -> ContextReply:
+        """Returns the context of a question. Raises EMPTY_QUERY, and what search raises about the repository."""
+        sources, receipt = await self._open(request)
+        if known := sources.cached_context():
+            return known
+        context = reply_of(await self._gather(request, sources, receipt), request.max_tokens)
+        sources.keep_context(context)
+        return context
+
+    async def gather(self, request: ContextRequest) -> Gathered:
+        """Gathers the context of a question, and raises as `context` does."""
+        return await self._gather(request, *await self._open(request))
+
+    async def _open(self, request: ContextRequest) -> tuple[ContextSources, Receipt]:
+        if not request.question.strip():
+            raise PrismError(
+                ErrorCode.EMPTY_QUERY, "The question is empty.", "Ask in words, or name a symbol."
+            )
+        sources = ContextSources(
+            self._bus,
+            self._cache,
+            request,
+            calls_max=self._settings.context_calls_max,
+            timeout_s=self._settings.context_s,
+        )
+        return sources, await sources.open()
+
+    async def _gather(self, request: ContextRequest, sources: ContextSources, receipt: Receipt) -> Gathered:
+        question = read_question(request.question)
+        mode, reason = route(question)
+        if request.mode is not ContextMode.AUTO:
+            mode, reason = request.mode, "it was asked for"
+        gathered = Gathered(question, request.domains or tuple(Domain), mode, reason, receipt, sources)
+        rounds = (_search_domains, _search_parts, _follow_edges)[: 3 if mode is ContextMode.DEEP else 1]
+        try:
+            async with asyncio.timeout(self._settings.context_s):
+                for number, work in enumerate(rounds[: request.rounds], start=1):
+                    await do_round(gathered, number, work)
+        except TimeoutError:
+            sources.notes[f"stopped after {self._settings.context_s:g} s"] = None
+        gathered.is_complete = len(gathered.rounds) == len(rounds)
+        return gathered
+
+
+async def _search_domains(gathered: Gathered, number: int) -> None:
+    """Round 1: a search in each domain."""
+    found = await asyncio.gather(*(_in_domain(gathered, domain) for domain in gathered.domains))
+    for domain, hits in zip(gathered.domains, found, strict=True):
+        is_aside = len(gathered.domains) == len(Domain) and domain is not Domain.CODE
+        weight = WEIGHTS[domain] if len(gathered.domains) > 1 else 1.0
+        for hit in hits[: OTHERS_MAX if is_aside else None]:
+            why = f"matches the question in {domain.value}"
+            gathered.places.add(place_of(hit, domain, hit.score * weight, number, why))
+
+
+async def _search_parts(gathered: Gathered, number: int) -> None:
+    """Round 2: what the question names, its parts, and the words that nothing found so far contains."""
+    question = gathered.question
+    searches = [
+        _Search(part, PART_SHARE, f"matches a part of the question: {part[:QUOTED_CHARS_MAX]}")
+        for part in question.parts
+    ]
+    searches += [_Search(question.text, NAMED_SCORE, f"is in {path}", path) for path in question.paths]
+    if missing := " ".join(gathered.missing):
+        searches.append(_Search(missing, MISSING_SHARE, f"says {missing[:QUOTED_CHARS_MAX]}"))
+    works = [_search_further(gathered, number, search) for search in searches]
+    if question.symbols:
+        works.append(_define(gathered, number, question.symbols))
+    await asyncio.gather(*works)
+
+
+async def _follow_edges(gathered: Gathered, number: int) -> None:
+    """Round 3: callers and callees, supertypes and subtypes of the best places, tests among them."""
+    best = [place for place in gathered.places.best() if place.domain is Domain.CODE and place.symbol]
+    await asyncio.gather(*(_neighbors(gathered, number, place) for place in best[:FOLLOWED_MAX]))
+
+
+async def _in_domain(gathered: Gathered, domain: Domain) -> list[Hit]:
+    hits = await gathered.sources.search(
+        domain,
+        query=gathered.question.text,
+        corpus=Corpus.DOCS if domain in PROSE else Corpus.CODE,
+        path_filter=GLOBS[domain],
+        limit={Domain.CODE: CODE_HITS_MAX, Domain.REFS: REFS_HITS_MAX}.get(domain, PROSE_HITS_MAX),
+    )
+    return [hit for hit in hits if domain_of(hit.file_path) is domain]
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search of a later round. `share` is that of a hit's score which its place gets."""
+
+    query: str
+    share: float
+    why: str
+    path: str = ""
+
+
+async def search_further(gathered: Gathered, number: int, query: str, share: float, why: str) -> None:
+    """Adds the places that a further search finds. `share` is that of a hit's score which its place gets."""
+    await _search_further(gathered, number, _Search(query, share, why))
+
+
+async def _search_further(gathered: Gathered, number: int, search: _Search) -> None:
+    hits = await gathered.sources.search(
+        Domain.CODE, query=search.query, path_filter=search.path, limit=FURTHER_HITS_MAX
+    )
+    for hit in hits:
+        domain = domain_of(hit.file_path)
+        if domain in gathered.domains:
+            score = hit.score * search.share * WEIGHTS[domain]
+            gathered.places.add(place_of(hit, domain, score, number, search.why))
+
+
+async def _define(gathered: Gathered, number: int, symbols: Sequence[str]) -> None:
+    request = gathered.sources.scoped(DefinitionsRequest, symbols=tuple(symbols), include_body=True)
+    reply = await gathered.sources.ask(DEFINITIONS, request)
+    for answer in reply.answers if reply else ():
+        for definition in answer.definitions[:NEIGHBORS_MAX]:
+            symbol, domain = definition.symbol, domain_of(definition.file_path)
+            if domain not in gathered.domains:
+                continue
+            gathered.places.add(
+                ContextPlace(
+                    domain=domain,
+                    repo=definition.repo,
+                    file_path=definition.file_path,
+                    start_line=symbol.start_line,
+                    end_line=symbol.end_line,
+                    content=definition.body or symbol.signature,
+                    # Each of several definitions of a name is less likely meant.
+                    score=NAMED_SCORE / max(1, len(answer.definitions)) ** 0.5,
+                    round=number,
+                    why=(f"defines {answer.symbol}, which the question names",),
+                    symbol=symbol.qualified_name,
+                    kind=symbol.kind.value,
+                    name_line=symbol.name_line,
+                    is_named=True,
+                )
+            )
+
+
+async def _neighbors(gathered: Gathered, number: int, place: ContextPlace) -> None:
+    works = []
+    if place.kind in CALLABLE_KINDS:
+        works = [_calls(gathered, place, direction) for direction in CallDirection]
+    elif place.kind in TYPE_KINDS:
+        works = [_types(gathered, place), _calls(gathered, place, CallDirection.CALLERS)]
+    found: dict[tuple[str, int, int], tuple[GraphNode, str]] = {}
+    for nodes in await asyncio.gather(*works):
+        for node, why in nodes:
+            found.setdefault((node.file_path, node.start_line, node.end_line), (node, why))
+    await _show(gathered, number, place, list(found.values()))
+
+
+async def _calls(
+    gathered: Gathered, place: ContextPlace, direction: CallDirection
+) -> list[tuple[GraphNode, str]]:
+    request = gathered.sources.scoped(
+        CallHierarchyRequest,
+        repo=place.repo,
+        symbol=f"{place.file_path}:{place.name_line}",
+        direction=direction,
+        depth=1,
+        limit=NEIGHBORS_MAX,
+    )
+    reply = await gathered.sources.ask(CALL_HIERARCHY, request)
+    says = "calls" if direction is CallDirection.CALLERS else "is called by"
+    return [
+        (branch.node, f"{'tests' if branch.node.test else says} {place.symbol}")
+        for branch in (reply.branches if reply else ())
+    ]
+
+
+async def _types(gathered: Gathered, place: ContextPlace) -> list[tuple[GraphNode, str]]:
+    request = gathered.sources.scoped(
+        TypeHierarchyRequest,
+        repo=place.repo,
+        symbol=f"{place.file_path}:{place.name_line}",
+        limit=NEIGHBORS_MAX,
+    )
+    reply = await gathered.sources.ask(TYPE_HIERARCHY, request)
+    if reply is None:
+        return []
+    supers = [(branch.node, f"is a supertype of {place.symbol}") for branch in reply.supertypes]
+    subs = [(branch.node, f"is a subtype of {place.symbol}") for branch in reply.subtypes]
+    return [*supers[:NEIGHBORS_MAX], *subs[:NEIGHBORS_MAX]]
+
+
+async def _show(
+    gathered: Gathered, number: int, place: ContextPlace, found: Sequence[tuple[GraphNode, str]]
+) -> None:
+    """Add neighbors with their lines."""
+    shown = [
+        (node, why)
+        for node, why in found
+        if node.start_line and domain_of(node.file_path) in gathered.domains
+    ]
+    if not shown:
+        return
+    ranges = tuple(
+        FileRange(
+            file_path=node.file_path,
+            start_line=node.start_line,
+            end_line=min(node.end_line, node.start_line + NEIGHBOR_LINES_MAX - 1),
+        )
+        for node, _ in shown
+    )
+    reply = await gathered.sources.ask(
+        LINES, gathered.sources.scoped(LinesRequest, repo=place.repo, ranges=ranges)
+    )
+    for (node, why), text in zip(shown, reply.texts if reply else (), strict=False):
+        if text is None:
+            continue
+        share = NAMED_NEIGHBOR_SHARE if place.is_named else NEIGHBOR_SHARE
+        words = gathered.question.share(f"{node.file_path} {node.symbol} {text}")
+        gathered.places.add(
+            ContextPlace(
+                domain=domain_of(node.file_path),
+                repo=place.repo,
+                file_path=node.file_path,
+                start_line=node.start_line,
+                end_line=node.end_line,
+                content=text,
+                score=place.score * (share + WORDS_SHARE * words),
+                round=number,
+                why=(why,),
+                symbol=node.symbol,
+                kind=node.kind.value if node.kind else "",
+                name_line=node.line,
+            )
+        )
+
+
+async def do_round(gathered: Gathered, number: int, work: Callable[[Gathered, int], Awaitable[None]]) -> None:
+    """Do a round, and note what it did."""
+    sources, began = gathered.sources, time.perf_counter()
+    calls, cached, places = sources.calls, sources.cached, len(gathered.places)
+    await work(gathered, number)
+    gathered.timings_ms[f"round_{number}"] = round((time.perf_counter() - began) * 1_000, 1)
+    gathered.rounds.append(
+        ContextRound(
+            number=number,
+            calls=sources.calls - calls,
+            cached=sources.cached - cached,
+            places=len(gathered.places) - places,
+            missing=gathered.missing,
+        )
+    )
+
+
+def reply_of(gathered: Gathered, max_tokens: int) -> ContextReply:
+    """Returns what was gathered, within a budget of tokens."""
+    chosen = bundle(gathered.places.best(), max_tokens)
+    is_cached = not gathered.sources.calls and bool(gathered.sources.cached)
+    return ContextReply(
+        mode=gathered.mode,
+        reason=gathered.reason,
+        items=chosen.items,
+        rounds=tuple(gathered.rounds),
+        is_complete=gathered.is_complete,
+        missing=gathered.missing,
+        notes=tuple(gathered.sources.notes),
+        truncated=chosen.truncated,
+        without_model=WITHOUT_MODEL,
+        receipt=gathered.receipt.model_copy(update={"cached": is_cached}),
+        timings_ms=gathered.timings_ms,
+    )
