@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,14 +11,17 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.routing import Route
+from prometheus_client import CollectorRegistry
+from starlette.routing import BaseRoute, Route
 
 from prism_catalog.repository_names import RepositoryNames
 from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_gateway.accounting.audit import AuditLog
+from prism_gateway.accounting.call_log import CallLog
 from prism_gateway.accounting.frame import CallFrame
 from prism_gateway.accounting.history import HistoryLog
+from prism_gateway.accounting.traced_calls import TracedCalls
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.auth import BearerAuth
 from prism_gateway.backend import BackendServices
@@ -26,11 +29,27 @@ from prism_gateway.groups import Groups
 from prism_gateway.kept_requests import KeptRequests
 from prism_gateway.limits import BodyLimit, limits_of
 from prism_gateway.mcp.server import mcp_server, session_manager
+from prism_gateway.mcp.tool_metrics import ToolMetrics
 from prism_gateway.mcp.toolsets import ToolsetCheck
 from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.strangers import Strangers
 from prism_gateway.rest import audit as audit_door
-from prism_gateway.rest import edits, errors, ingest, jobs, layers, repos, scip, search
+from prism_gateway.rest import (
+    context,
+    descriptions,
+    document_remote,
+    documents,
+    edits,
+    errors,
+    ingest,
+    jobs,
+    layers,
+    repos,
+    scip,
+    search,
+    tasks,
+    wiki,
+)
 from prism_gateway.rest import history as history_door
 from prism_gateway.rest import tenants as tenant_door
 from prism_gateway.rest import tokens as token_door
@@ -39,9 +58,11 @@ from prism_gateway.rest import webhooks as webhook_door
 from prism_gateway.rest.bodies import SnapshotBody
 from prism_gateway.rest.dependencies import check_route
 from prism_gateway.rest.replies import Error
+from prism_gateway.route_names import REST_PREFIX, RouteNames
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.signon.door import SignOn
 from prism_gateway.tokens import TokenBook
+from prism_gateway.traffic import HttpMetrics, HttpTraffic
 from prism_gateway.webhooks.receiver import Receiver
 from prism_runtime.bus import Bus
 from prism_runtime.health import Check, cached, health_routes
@@ -71,11 +92,13 @@ class GatewayParts:
     history: HistoryLog
 
 
-def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> FastAPI:
+def build_http(
+    settings: GatewaySettings, bus: Bus, parts: GatewayParts, metrics: CollectorRegistry
+) -> FastAPI:
     """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
     backend = BackendServices(bus, settings, parts.groups, parts.tenants)
     manager = session_manager(
-        mcp_server(backend, parts.limiter, parts.history, release()),
+        mcp_server(backend, parts.limiter, parts.history, release(), ToolMetrics(metrics)),
         _security(settings),
         settings.mcp_bytes_max,
     )
@@ -103,43 +126,58 @@ def build_http(settings: GatewaySettings, bus: Bus, parts: GatewayParts) -> Fast
     app.state.settings, app.state.bus, app.state.backend = settings, bus, backend
     app.state.parts = parts
     errors.install(app)
+    # First: routes are tried in order, and this one gets the most requests.
+    app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
+    app.router.routes.extend(_rest_routes())
+    if parts.sign_on.resource:
+        app.router.routes.extend(parts.sign_on.resource.routes())
+    app.router.routes.extend(
+        health_routes(SERVICE, {"nats": bus.check_connection}, metrics, _shared_checks(bus, parts.tokens))
+    )
+    routes = RouteNames(route.path for route in app.router.routes if isinstance(route, Route))
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
     app.add_middleware(CallFrame, usage=parts.usage, audit=parts.audit, history=parts.history)
+    app.add_middleware(TracedCalls, routes=routes)
     strangers = Strangers(settings.unauthenticated_per_minute)
     app.add_middleware(
         BearerAuth, tokens=parts.tokens, sign_on=parts.sign_on, strangers=strangers, usage=parts.usage
     )
-    # First: routes are tried in order, and this one gets the most requests.
-    app.router.routes.insert(0, Route("/mcp", ToolsetCheck(StreamableHTTPASGIApp(manager))))
-    app.include_router(rest_router())
-    if parts.sign_on.resource:
-        app.router.routes.extend(parts.sign_on.resource.routes())
-    app.router.routes.extend(health_routes(SERVICE, _checks(bus, parts.tokens)))
+    calls = CallLog(settings.redacted if settings.log_queries else None)
+    app.add_middleware(HttpTraffic, metrics=HttpMetrics(metrics), calls=calls, routes=routes)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
 
-def _checks(bus: Bus, tokens: TokenBook) -> dict[str, Check]:
-    """The checks of `/readyz`: everything that a question needs."""
+def _shared_checks(bus: Bus, tokens: TokenBook) -> dict[str, Check]:
+    """The optional checks of `/readyz`: what a question needs and every copy of the gateway lacks at the same time.
+
+    If they made a gateway unready, a proxy would have none left, and refuse pushes too.
+    """
     search = cached(partial(bus.ping, SEARCH), SEARCH_CHECKED_EVERY_S)
-    return {"nats": bus.check, "tokens": tokens.check, "search": search}
+    return {"jetstream": bus.check, "tokens": tokens.check, "search": search}
 
 
 def rest_router() -> APIRouter:
     """All routes of `/api/v1`."""
     rest = APIRouter(
-        prefix="/api/v1",
+        prefix=REST_PREFIX,
         responses={"4XX": {"model": Error}, "5XX": {"model": Error}},
         dependencies=[Depends(check_route)],
     )
     for router in (
         search.router,
+        context.router,
+        descriptions.router,
+        wiki.router,
+        document_remote.router,  # before a route that takes any id of a document
+        documents.router,
         repos.router,
         jobs.router,
         ingest.router,
         edits.router,
         layers.router,
+        tasks.router,
         scip.router,
         token_door.router,
         tenant_door.router,
@@ -150,6 +188,14 @@ def rest_router() -> APIRouter:
     ):
         rest.include_router(router)
     return rest
+
+
+@cache
+def _rest_routes() -> list[BaseRoute]:
+    """Returns the routes of `/api/v1` for any application: FastAPI takes a tenth of a second to make them."""
+    router = APIRouter()
+    router.include_router(rest_router())
+    return router.routes
 
 
 def _security(settings: GatewaySettings) -> TransportSecuritySettings:

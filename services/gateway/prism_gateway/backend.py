@@ -45,10 +45,17 @@ class BackendServices:
         self._turns = Turns(limits)
         # These cost so much that many of them would starve all other questions.
         self._edit_turns = Turns(limits._replace(total=settings.edit_contexts_max, of_tenant_shared=1))
+        # These wait for a language model, not for a service of ours, so they take no turn of a question.
+        self._model_turns = Turns(
+            limits._replace(
+                total=settings.model_answers_max, of_tenant_shared=settings.model_answers_of_tenant_shared
+            )
+        )
         self._timeouts_s = {
             Timeout.QUESTION: settings.rpc_timeout_s,
             Timeout.IMPORT: settings.rpc_snapshot_timeout_s,
             Timeout.SCIP: settings.rpc_scip_timeout_s,
+            Timeout.MODEL: settings.rpc_model_timeout_s,
         }
         self._waiters = Waiters(settings.waiters_of_tenant_max)
 
@@ -72,6 +79,9 @@ class BackendServices:
         if isinstance(request, ScopedRequest) and request.wait_for_commit:
             await self._wait_for_commit(request)
         tenant = request.tenant
+        if rpc.timeout is Timeout.MODEL:
+            async with self._model_turns.turn(tenant):
+                return await self._send(rpc, request)
         costly_turn = self._edit_turns.turn(tenant) if rpc is EDIT_CONTEXT else nullcontext()
         async with costly_turn, self._turns.turn(tenant):
             return await self._send(rpc, request)

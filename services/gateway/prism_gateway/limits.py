@@ -23,6 +23,7 @@ def limits_of(settings: GatewaySettings) -> Callable[[str], int]:
         "/ingest/file": settings.edit_bytes_max,
         "/ingest/diff": settings.edit_bytes_max,
         "/overlays": settings.edit_bytes_max,
+        "/documents/files": settings.edit_bytes_max,
         "/ingest/webhook": settings.webhook_bytes_max,
         "/ingest/scip": settings.scip_bytes_max,
         "/packs": settings.pack_bytes_max,

@@ -53,7 +53,7 @@ def build(
     parts = GatewayParts(
         tenants=tenants,
         groups=Groups(),
-        tokens=TokenBook(tenants),
+        tokens=TokenBook(tenants, unconfirmed_s_max=settings.tokens_unconfirmed_s_max),
         names=RepositoryNames(),
         vault=vault,
         webhooks=Receiver(bus, tenants, vault, settings, WebhookMetrics(metrics)),
@@ -64,7 +64,7 @@ def build(
         audit=AuditLog(AuditMetrics(metrics)),
         history=HistoryLog(tenants, settings.history, HistoryMetrics(metrics)),
     )
-    return GatewayApp(build_http(settings, bus, parts), parts)
+    return GatewayApp(build_http(settings, bus, parts, metrics), parts)
 
 
 async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> None:
@@ -91,7 +91,7 @@ async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> 
 
 
 async def store_rest(app: GatewayApp) -> None:
-    """Store what waits in memory. The end of the application comes after that of the connection."""
+    """Store what waits in memory."""
     parts = app.parts
     with suppress(TimeoutError):
         async with asyncio.timeout(STORE_REST_MAX_S):
@@ -119,6 +119,7 @@ async def serve() -> None:
         settings.gateway_host,
         settings.gateway_port,
         start,
+        drain_s=settings.drain_s,
         store_rest=partial(store_rest, app),
     )
 

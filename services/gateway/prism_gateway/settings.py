@@ -10,6 +10,7 @@ from prism_gateway.accounting.history import HistoryRules
 from prism_gateway.signon.issuers import Issuer
 from prism_runtime.settings import ServiceSettings
 from prism_source.secret_policy import read_policy
+from prism_source.secrets import redact
 
 MIB = 1024 * 1024
 
@@ -19,6 +20,13 @@ class GatewaySettings(ServiceSettings):
 
     gateway_host: str = Field("127.0.0.1", description="Address that MCP and REST listen on.")
     gateway_port: int = Field(8780, ge=0, le=65535, description="Port for MCP and REST; 0 picks a free one.")
+    drain_s: float = Field(
+        0.0,
+        ge=0,
+        le=300,
+        description="Seconds for which a stopping gateway serves everything while `/readyz` answers 503, so that "
+        "proxies and Kubernetes send requests elsewhere. 5 to 10 behind them.",
+    )
     public_url: str = Field("", description="URL that clients use, if a proxy is in front of the gateway.")
     allowed_hosts: str = Field(
         "127.0.0.1:*,localhost:*,[::1]:*",
@@ -28,6 +36,12 @@ class GatewaySettings(ServiceSettings):
     bootstrap_token_sha256: str = Field("", description="SHA-256 (hex) of a first token, stored at start.")
     bootstrap_tenant: str = Field(
         DEFAULT_TENANT, pattern=TENANT_PATTERN, description="Tenant of the first token."
+    )
+    tokens_unconfirmed_s_max: float = Field(
+        15.0,
+        ge=1,
+        description="Seconds for which developer tokens are accepted while NATS cannot say whether one was revoked. An "
+        "election takes less. Lower values refuse tokens sooner, with `unavailable`.",
     )
     jwt_issuers: tuple[Issuer, ...] = Field(
         (),
@@ -89,6 +103,10 @@ class GatewaySettings(ServiceSettings):
         default=False,
         description="Keep the questions of tenants that do not decide it themselves, with the places of their hits.",
     )
+    log_queries: bool = Field(
+        default=False,
+        description="Log the text of questions, without secrets; off: only its length is logged.",
+    )
     search_history_days: int = Field(30, ge=1, le=400, description="How long questions are kept, in days.")
     search_history_bytes_max: int = Field(
         256 * MIB,
@@ -111,6 +129,15 @@ class GatewaySettings(ServiceSettings):
         64,
         ge=1,
         description="Requests of one tenant that wait for a commit or follow a job; more are refused, or do not follow it.",
+    )
+    rpc_model_timeout_s: float = Field(
+        65.0, gt=0, description="Longest wait for a reply that a language model writes, in seconds."
+    )
+    model_answers_max: int = Field(
+        16, ge=1, description="Replies of language models that one copy waits for at once."
+    )
+    model_answers_of_tenant_shared: int = Field(
+        4, ge=1, description="Model answers that one tenant may wait for while other tenants wait too."
     )
     rpc_timeout_s: float = Field(15.0, gt=0, description="Longest wait for a reply of a service, seconds.")
     rpc_snapshot_timeout_s: float = Field(
@@ -135,6 +162,10 @@ class GatewaySettings(ServiceSettings):
             bytes_max=self.search_history_bytes_max,
             secrets=read_policy(self.secret_patterns, withhold=True, file_patterns=""),
         )
+
+    def redacted(self, text: str) -> str:
+        """Returns a text without secrets, as the history keeps it."""
+        return redact(text, self.history.secrets.rules).text
 
     @model_validator(mode="after")
     def _check_patterns(self) -> "GatewaySettings":

@@ -32,6 +32,7 @@ ENDED_KEPT_DAYS = 30
 # How often the last uses are stored. They are known to the minute.
 USES_STORED_EVERY_S = 15.0
 LOOKUP_TIMEOUT_S = 2.0
+UNCONFIRMED_S_MAX = 15.0
 BOOTSTRAP_LABEL = "bootstrap"
 # What the first token could do before there were more scopes.
 BOOTSTRAP_SCOPES_ONCE = ("read", "write")
@@ -52,8 +53,10 @@ class TokenBook:
     An in-memory copy follows the bucket, so a revocation takes effect at once.
     """
 
-    def __init__(self, tenants: Tenants) -> None:
+    def __init__(self, tenants: Tenants, *, unconfirmed_s_max: float = UNCONFIRMED_S_MAX) -> None:
+        """`unconfirmed_s_max`: for how long tokens are accepted while NATS cannot say whether one is revoked."""
         self._tenants = tenants
+        self._unconfirmed_s_max = unconfirmed_s_max
         self._bucket: Records[Token] | None = None
         self._watched: WatchedRecords[Token] | None = None
         self._uses: dict[str, datetime] = {}  # digest -> minute of the last use that is not stored yet
@@ -61,7 +64,7 @@ class TokenBook:
     async def open(self, bus: Bus, *, replicas: int) -> None:
         """Start following the bucket, after the tenants. Returns once the copy is complete."""
         self._bucket = Records(await open_bucket(bus.js, names.KV_TOKENS, replicas=replicas), Token)
-        self._watched = await bus.follow(names.KV_TOKENS, Token)
+        self._watched = await bus.follow(names.KV_TOKENS, Token, is_close=True)
         await self._tenants.adopt({token.tenant for token in self._watched.values()})
 
     async def check(self) -> None:
@@ -82,7 +85,8 @@ class TokenBook:
     async def find(self, secret: str) -> Caller | None:
         """Returns the caller with this token.
 
-        None if it is unknown, revoked or expired, or if its tenant is inactive.
+        None if it is unknown, revoked or expired, or if its tenant is inactive. Raises UNAVAILABLE if it may
+        be revoked for all that is known.
         """
         if not secret.startswith(PREFIX) or len(secret) > TOKEN_CHARS_MAX:
             return None
@@ -95,8 +99,14 @@ class TokenBook:
         now = datetime.now(UTC)
         if token is None or not token.is_valid(now) or not self._tenants.is_active(token.tenant):
             return None
+        self._check_confirmed()
         self._note_use(digest, token, now)
         return _caller(digest, token)
+
+    def _check_confirmed(self) -> None:
+        assert self._watched is not None
+        if self._watched.unconfirmed_s > self._unconfirmed_s_max:
+            raise _unchecked()
 
     async def of_tenant(self, tenant: str) -> list[KnownToken]:
         """Returns the tokens of a tenant, revoked ones included, the newest first."""
@@ -220,8 +230,12 @@ async def _read(records: Records[Token], digest: str) -> Token | None:
         log.error("cannot read the record of a token: %s", error)  # noqa: TRY400 - the text says it all
         return None
     except (NatsError, TimeoutError) as error:
-        raise PrismError(
-            ErrorCode.UNAVAILABLE,
-            "The token cannot be checked: NATS is not reachable.",
-            "Retry in a few seconds.",
-        ) from error
+        raise _unchecked() from error
+
+
+def _unchecked() -> PrismError:
+    return PrismError(
+        ErrorCode.UNAVAILABLE,
+        "The token cannot be checked: NATS is not reachable.",
+        "Retry in a few seconds.",
+    )

@@ -48,6 +48,9 @@ class AuditMetrics:
             ["outcome"],
             registry=registry,
         )
+        # An alert on an increase needs the 0 before the first loss.
+        for outcome in SendOutcome:
+            self.entries.labels(outcome.value)
 
 
 class AuditLog:

@@ -20,6 +20,13 @@ ACTIONS: Final[Mapping[str, AuditAction]] = {
     "POST /repos/{name:path}/index": AuditAction.REPOSITORY_INDEXED,
     "POST /repos/{name:path}/cache/clear": AuditAction.CACHE_CLEARED,
     "PUT /repos/{name:path}/secrets": AuditAction.SECRETS_CHANGED,
+    "POST /documents": AuditAction.DOCUMENT_CREATED,
+    "PATCH /documents/{document}": AuditAction.DOCUMENT_CHANGED,
+    "PUT /documents/files": AuditAction.DOCUMENTS_IMPORTED,
+    "POST /documents/commit": AuditAction.DOCUMENTS_COMMITTED,
+    "POST /documents/push": AuditAction.DOCUMENTS_PUSHED,
+    "PUT /documents/remote": AuditAction.DOCUMENTS_REMOTE_CHANGED,
+    "DELETE /documents/remote": AuditAction.DOCUMENTS_REMOTE_CHANGED,
     "DELETE /jobs/{job}": AuditAction.JOB_CANCELLED,
     "POST /ingest/snapshots": AuditAction.REPOSITORY_INDEXED,
     "POST /ingest/file": AuditAction.FILES_EDITED,
@@ -46,14 +53,31 @@ ACTIONS: Final[Mapping[str, AuditAction]] = {
     "delete_branch_index": AuditAction.LAYER_REMOVED,
     "open_overlay": AuditAction.OVERLAY_OPENED,
     "close_overlay": AuditAction.OVERLAY_CLOSED,
+    "create_document": AuditAction.DOCUMENT_CREATED,
+    "update_document": AuditAction.DOCUMENT_CHANGED,
+    "commit_to_git": AuditAction.DOCUMENTS_COMMITTED,
     "cancel_job": AuditAction.JOB_CANCELLED,
 }
+KEPT: Final = "is kept in the history of the task"
+INDEXES: Final = "indexes what a recorded call wrote"
 UNRECORDED: Final[Mapping[str, str]] = {
     "POST /search": "a question",
     "POST /grep": "a question",
+    "POST /context": "a question",
+    "POST /documents/search": "a question",
+    "POST /documents/{document}/tags": "a question",
+    "POST /documents/{document}/embeddings": INDEXES,
+    "generate_embeddings": INDEXES,
     "POST /ingest/snapshots/{job}/packs": "a part of an import, recorded by its snapshot",
+    "POST /repos/{name:path}/descriptions": "writes what follows from the index alone",
+    "POST /repos/{name:path}/wiki": "writes what follows from the index alone",
+    "generate_wiki": "writes what follows from the index alone",
     "POST /feedback": "is stored with its sender itself",
     "send_feedback": "is stored with its sender itself",
+    "POST /tasks": KEPT,
+    "PATCH /tasks/{task}": KEPT,
+    "create_task": KEPT,
+    "update_task": KEPT,
     "POST /ingest/webhook": "has no caller: the route records each push that ingest takes",
 }
 
@@ -90,7 +114,7 @@ class CallChange:
 
     def read_request(self, request: Message) -> None:
         """Take what a request says about the change. Its contents and logins are left out."""
-        said = (getattr(request, name, "") for name in ("repo", "repo_name", "job"))
+        said = (getattr(request, name, "") for name in ("repo", "repo_name", "job", "document_id"))
         self.subject = self.subject or next((name for name in said if name), "")[:SUBJECT_CHARS_MAX]
         self.describe(
             **{name: getattr(request, name, "") for name in DESCRIBING},
@@ -106,7 +130,9 @@ class CallChange:
         job, layer = getattr(reply, "job", None), getattr(reply, "layer", None)
         repository = getattr(reply, "repository", None)
         named = repository.name if repository is not None else getattr(reply, "repo", "")
-        self.subject = named or self.subject
+        self.subject = (
+            named or getattr(reply, "document_id", "") or getattr(reply, "commit_hash", "") or self.subject
+        )
         if job is not None and job.job == getattr(request, "job", ""):
             self.describe(repo=job.repo_name)
         elif job is not None:

@@ -4,6 +4,7 @@ The middleware `CallFrame` puts a `CallFacts` into the state of each guarded req
 backend fill it in.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,6 +16,7 @@ from prism_contracts.rpc.search import Hit, SearchReply, SearchRequest
 from prism_gateway.accounting.changes import ACTIONS, CallChange
 from prism_gateway.budget import CHARS_PER_TOKEN
 from prism_gateway.rates.limiter import Admission
+from prism_gateway.scopes import TOOLS
 
 FACTS_KEY: Final = "call"
 # Lines of code have about forty characters.
@@ -29,16 +31,26 @@ class CallFacts:
     repo: str = ""
     code: str = ""  # of the error
     cached: bool = False
+    corpus_version: int | None = None  # the version of the index that answered; None if no index was queried
+    timings_ms: Mapping[str, float] = field(default_factory=dict)  # steps of a search
     is_text: bool = False  # whether the bodies of the request are text for a reader
     chars_in: int = 0
     chars_out: int = 0
     file_lines: int = 0  # of the files whose code the answer shows
     query: str = ""
     hits: tuple[Hit, ...] = ()
+    intent: str = ""
+    confidence: str = ""
+    missing_legs: tuple[str, ...] = ()
     admission: Admission = field(default_factory=Admission)
     change: CallChange = field(default_factory=CallChange)
     is_repeated: bool = False  # whether it got the answer of an earlier call, and did nothing
     is_answered: bool = False  # whether the outcome is known: `code`, or none
+
+    @property
+    def tool(self) -> str:
+        """The tool that was called; empty for anything else."""
+        return self.call if self.call in TOOLS else ""
 
     @property
     def tokens_in(self) -> int:
@@ -69,10 +81,13 @@ class CallFacts:
             getattr(receipt, "repo", "") or getattr(request, "repo", "") or getattr(request, "repo_name", "")
         ) or self.repo
         self.cached = getattr(receipt, "cached", False)
+        self.corpus_version = getattr(receipt, "corpus_version", self.corpus_version)
         if isinstance(reply, ReadFileReply | OutlineReply):
             self.file_lines = reply.line_count
         if isinstance(request, SearchRequest) and isinstance(reply, SearchReply):
-            self.query, self.hits = request.query, reply.results
+            self.query, self.hits, self.timings_ms = request.query, reply.results, reply.timings_ms
+            self.intent, self.confidence = reply.query_intent.value, reply.confidence
+            self.missing_legs = reply.receipt.missing_legs
             shown = {(hit.repo, hit.file_path): hit.file_lines for hit in reply.results if _shows_code(hit)}
             self.file_lines = sum(shown.values())
 

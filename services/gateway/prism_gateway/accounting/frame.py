@@ -13,10 +13,8 @@ from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.callers import STATE_KEY as CALLER_KEY
 from prism_gateway.callers import Caller, address_of
-from prism_gateway.rest.errors import CODES_BY_STATUS
+from prism_gateway.rest.errors import CODES_BY_STATUS, ERROR_STATUS_MIN
 from prism_gateway.scopes import ROUTES
-
-ERROR_STATUS_MIN = 400
 
 
 class CallFrame:

@@ -5,6 +5,7 @@ tenant has a subject of its own in both streams, so its entries can be deleted w
 """
 
 import logging
+from collections import Counter as Count
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ class HistoryMetrics:
             ["outcome"],
             registry=registry,
         )
+        for outcome in SendOutcome:
+            self.entries.labels(outcome.value)
 
 
 @dataclass(frozen=True)
@@ -167,9 +170,18 @@ class HistoryLog:
                     file_path=hit.file_path,
                     start_line=hit.start_line,
                     end_line=hit.end_line,
+                    score=hit.score,
                 )
                 for hit in facts.hits[:HISTORY_HITS_MAX]
             ),
+            hits_found=len(facts.hits),
+            intent=facts.intent,
+            confidence=facts.confidence,
+            legs=dict(Count(leg for hit in facts.hits for leg in hit.legs)),
+            missing_legs=facts.missing_legs,
+            cached=facts.cached,
+            corpus_version=facts.corpus_version,
+            timings_ms=dict(facts.timings_ms),
         )
 
     def _redacted(self, text: str) -> str:

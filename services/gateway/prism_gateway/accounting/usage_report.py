@@ -6,9 +6,10 @@ from enum import StrEnum
 
 from pydantic import BaseModel
 
-from prism_contracts.accounting import UsageHour, UsageRow
+from prism_contracts.accounting import ModelDay, ModelPurpose, UsageHour, UsageRow
 
 GROUPS_MAX = 1_000
+MICRODOLLARS = 1_000_000
 RULE = (
     "An estimate: a token is four characters. `tokens_of_files` are the files whose code the answers of "
     "search_code, read_file and get_file_outline show, at ten tokens a line; other answers count no files. "
@@ -44,6 +45,18 @@ class UsageGroup(BaseModel):
     milliseconds_max: float = 0
 
 
+class ModelUsage(BaseModel):
+    """The calls to a language model for one purpose."""
+
+    model: str
+    purpose: ModelPurpose
+    calls: int = 0
+    failures: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    dollars: float = 0  # 0 if the price is not known
+
+
 class UsageReport(BaseModel):
     """The sums of a tenant, or of all, between two times."""
 
@@ -54,6 +67,7 @@ class UsageReport(BaseModel):
     total: UsageGroup
     groups: tuple[UsageGroup, ...]
     groups_left_out: int
+    models: tuple[ModelUsage, ...] = ()  # usage on the days (UTC) that the range touches
     rule: str = RULE
 
 
@@ -78,9 +92,15 @@ class _Sum:
 
 
 def report(
-    hours: Iterable[UsageHour], tenant: str, since: datetime, until: datetime, by: UsageBy
+    hours: Iterable[UsageHour],
+    tenant: str,
+    since: datetime,
+    until: datetime,
+    by: UsageBy,
+    *,
+    days: Iterable[ModelDay] = (),
 ) -> UsageReport:
-    """Returns the sums of the hours that begin in a range of time."""
+    """Returns the sums of the hours that begin in a range of time, and of the days of language models."""
     total, groups = _Sum("total"), dict[str, _Sum]()
     for hour in hours:
         if not since <= hour.hour < until:
@@ -101,7 +121,21 @@ def report(
         total=total.group,
         groups=tuple(ordered[:GROUPS_MAX]),
         groups_left_out=max(0, len(ordered) - GROUPS_MAX),
+        models=model_usage(days),
     )
+
+
+def model_usage(days: Iterable[ModelDay]) -> tuple[ModelUsage, ...]:
+    """Returns the sums of days by model and purpose, the most calls first."""
+    sums: dict[tuple[str, ModelPurpose], ModelUsage] = {}
+    for use in (use for day in days for use in day.uses):
+        found = sums.setdefault((use.model, use.purpose), ModelUsage(model=use.model, purpose=use.purpose))
+        found.calls += use.calls
+        found.failures += use.failures
+        found.tokens_in += use.tokens_in
+        found.tokens_out += use.tokens_out
+        found.dollars = round(found.dollars + use.microdollars / MICRODOLLARS, 6)
+    return tuple(sorted(sums.values(), key=lambda one: (-one.calls, one.model, one.purpose)))
 
 
 _KEYS: Mapping[UsageBy, Callable[[UsageHour, UsageRow], str]] = {

@@ -1,6 +1,7 @@
 """Sums of calls by hour, in memory."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from prism_contracts.accounting import NO_ONE, UsageHour, UsageRow
@@ -16,11 +17,29 @@ LABEL_CHARS_MAX = 64
 Key = tuple[str, str, str, str]  # caller, call, repository, code
 
 
+@dataclass(slots=True)
+class Use:
+    """What a tenant used."""
+
+    calls: int = 0
+    errors: int = 0
+    tokens: int = 0  # tokens of questions and answers
+    seconds: float = 0.0
+
+    def add(self, other: "Use") -> None:
+        """Add what another used."""
+        self.calls += other.calls
+        self.errors += other.errors
+        self.tokens += other.tokens
+        self.seconds += other.seconds
+
+
 class HourSums:
     """The sums of one tenant in one hour."""
 
     def __init__(self) -> None:
         self.is_stored = False
+        self.total = Use()
         self._rows: dict[Key, UsageRow] = {}
 
     def add(self, caller: str, label: str, facts: CallFacts, milliseconds: float) -> None:
@@ -46,6 +65,8 @@ class HourSums:
             milliseconds=row.milliseconds + milliseconds,
             milliseconds_max=max(row.milliseconds_max, milliseconds),
         )
+        tokens = facts.tokens_in + facts.tokens_out
+        self.total.add(Use(1, bool(facts.code), tokens, milliseconds / 1000))
         self.is_stored = False
 
     @property
@@ -82,6 +103,11 @@ class UsageSums:
                 return
             sums = self._hours[key] = HourSums()
         sums.add(caller.id if caller else NO_ONE, caller.label if caller else "", facts, milliseconds)
+
+    def by_tenant(self, now: datetime) -> dict[str, Use]:
+        """Returns what each tenant used in the current hour."""
+        current = hour_of(now)
+        return {tenant: sums.total for (hour, tenant), sums in self._hours.items() if hour == current}
 
     def unstored(self) -> Iterator[tuple[UsageHour, HourSums]]:
         """Yields the hours that changed since they were stored. Mark each when it is."""

@@ -7,7 +7,9 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, invalid_argument, shown
+from prism_gateway.accounting.traced_calls import traced
 from prism_gateway.mcp.tool import AnyTool
+from prism_gateway.outages import NATS_OUTAGES, outage_body
 from prism_gateway.rest.errors import error_response
 
 NAMES_SHOWN_MAX = 10
@@ -19,6 +21,7 @@ log = logging.getLogger(__name__)
 
 def error_result(body: ErrorBody) -> CallToolResult:
     """Returns an error as the result of a tool."""
+    body = traced(body)
     return CallToolResult(
         content=[TextContent(type="text", text=error_text(body))],
         structured_content={"error": body.model_dump(mode="json")},
@@ -57,6 +60,8 @@ def to_body(tool: AnyTool, error: Exception) -> ErrorBody:
             f"{tool.name} accepts: {', '.join(accepted) or 'no arguments'}.",
             accepted=accepted,
         )
+    if isinstance(error, NATS_OUTAGES):
+        return outage_body(error)
     log.error("tool %s failed", tool.name, exc_info=error)
     return ErrorBody(
         code=ErrorCode.INTERNAL,

@@ -5,6 +5,8 @@ arguments, and validates every result against a model a second time.
 """
 
 import json
+import time
+from functools import cache
 from typing import Any
 
 from mcp import MCPError
@@ -20,6 +22,7 @@ from mcp.types import (
     PaginatedRequestParams,
     TextContent,
 )
+from mcp.types import Tool as Definition
 from starlette.requests import Request
 
 from prism_contracts.errors import PrismError
@@ -33,10 +36,13 @@ from prism_gateway.mcp.errors import REFUSED, error_result, error_text, to_body,
 from prism_gateway.mcp.spelling import read_arguments
 from prism_gateway.mcp.structured import wants_structured
 from prism_gateway.mcp.tool import AnyTool, Call, Report
+from prism_gateway.mcp.tool_metrics import CANCELLED, ToolMetrics
 from prism_gateway.mcp.toolsets import TOOLS, tools_of, toolsets_of
 from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.policies import CLASS_OF_TOOL, CallClass
 from prism_gateway.scopes import check_scope
+from prism_runtime import tracing
+from prism_runtime.metrics import OK
 
 # Their values apply to calls without the matching argument.
 SCOPE_HEADERS = ("x-prism-repo", "x-prism-ref", "x-prism-wait-for-commit")
@@ -54,13 +60,13 @@ INSTRUCTIONS = (
 Context = ServerRequestContext[Any, Request]
 
 
-def mcp_server(services: BackendServices, limiter: Limiter, history: HistoryLog, version: str) -> Server[Any]:
+def mcp_server(
+    services: BackendServices, limiter: Limiter, history: HistoryLog, version: str, metrics: ToolMetrics
+) -> Server[Any]:
     """Returns the server with all tools. Each request decides which of them it lists."""
     tools = {tool.name: tool for tool in TOOLS}
-    definitions = {
-        structured: {tool.name: tool.definition(structured=structured) for tool in TOOLS}
-        for structured in (False, True)
-    }
+    metrics.begin(tools)
+    definitions = {structured: _definitions(structured=structured) for structured in (False, True)}
 
     async def list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         request = _request(ctx)
@@ -70,8 +76,15 @@ def mcp_server(services: BackendServices, limiter: Limiter, history: HistoryLog,
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         request = _request(ctx)
+        # A link, because the span of its HTTP request has a parent already.
+        tracing.link_sender(ctx.meta or {})
         has_token = (ctx.meta or {}).get("progress_token") is not None
-        result = await _result(request, params, ctx.session.report_progress if has_token else None)
+        began, outcome = time.perf_counter(), CANCELLED
+        try:
+            result = await _result(request, params, ctx.session.report_progress if has_token else None)
+            outcome = facts_of(request).code or OK
+        finally:
+            metrics.observe(params.name, outcome, time.perf_counter() - began)
         return result if wants_structured(request) else result.model_copy(update={"structured_content": None})
 
     async def _result(
@@ -79,7 +92,9 @@ def mcp_server(services: BackendServices, limiter: Limiter, history: HistoryLog,
     ) -> CallToolResult:
         tool = tools.get(params.name)
         if tool is None:
-            return error_result(unknown_tool(params.name, list(tools)))
+            body = unknown_tool(params.name, list(tools))
+            facts_of(request).code = body.code.value
+            return error_result(body)
         repo, ref, commit = (request.headers.get(name, "") for name in SCOPE_HEADERS)
         facts = facts_of(request)
         facts.call = tool.name
@@ -91,7 +106,7 @@ def mcp_server(services: BackendServices, limiter: Limiter, history: HistoryLog,
         facts.chars_out = sum(len(part.text) for part in result.content if isinstance(part, TextContent))
         return result
 
-    return Server(
+    server: Server[Any] = Server(
         "prism",
         title="Prism",
         version=version,
@@ -103,6 +118,14 @@ def mcp_server(services: BackendServices, limiter: Limiter, history: HistoryLog,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    # The SDK's spans: they would begin a second trace for a client that sends its own.
+    server.middleware.clear()
+    return server
+
+
+@cache
+def _definitions(*, structured: bool) -> dict[str, Definition]:
+    return {tool.name: tool.definition(structured=structured) for tool in TOOLS}
 
 
 def session_manager(

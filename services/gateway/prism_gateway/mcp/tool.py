@@ -33,8 +33,12 @@ class Toolset(StrEnum):
     CODE = "code"
     GRAPH = "graph"
     DOCS = "docs"
+    CONTEXT = "context"
+    WIKI = "wiki"
+    DOCUMENTS = "documents"
     ADMIN = "admin"
     FEEDBACK = "feedback"
+    TASKS = "tasks"
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,10 @@ from prism_gateway.mcp.tool import AnyTool, Toolset
 from prism_gateway.mcp.tools import (
     admin,
     code,
+    context,
     conventions,
     docs,
+    documents,
     edit,
     existing,
     feedback,
@@ -24,7 +26,9 @@ from prism_gateway.mcp.tools import (
     read,
     repo_context,
     repositories,
+    tasks,
     walk,
+    wiki,
 )
 
 DEFAULT = frozenset({Toolset.CODE})
@@ -43,9 +47,13 @@ _MODULES = (
     docs,
     repo_context,
     conventions,
+    context,
+    wiki,
+    documents,
     admin,
     repositories,
     feedback,
+    tasks,
 )
 TOOLS: tuple[AnyTool, ...] = tuple(
     tool for toolset in Toolset for module in _MODULES for tool in module.TOOLS if tool.toolset is toolset

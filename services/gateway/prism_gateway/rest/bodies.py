@@ -16,6 +16,15 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from prism_contracts.records import Limit
+from prism_contracts.rpc.context import ContextRequest
+from prism_contracts.rpc.document_remote import BRANCH_DEFAULT, RemoteBranch, RemoteUrl
+from prism_contracts.rpc.documents import (
+    CommitDocumentsRequest,
+    CreateDocumentRequest,
+    DocumentUpdates,
+    ImportDocumentsRequest,
+    SearchDocumentsRequest,
+)
 from prism_contracts.rpc.imports import EDIT_FILES_MAX, EditRequest, FileEdit, OpenSnapshotRequest
 from prism_contracts.rpc.layers import (
     OVERLAY_TTL_DEFAULT_S,
@@ -25,12 +34,14 @@ from prism_contracts.rpc.layers import (
 )
 from prism_contracts.rpc.repositories import RegisterRequest, UpdateRepositoryRequest
 from prism_contracts.rpc.search import GrepRequest, SearchRequest
+from prism_contracts.rpc.tasks import ClientId, CommitHash, References
 from prism_contracts.types import (
     COUNT_MAX,
     EDIT_BYTES_MAX,
     BlobHash,
     CommitId,
     CommitIdOrNone,
+    Count,
     EditDiff,
     FeedbackHits,
     FilePath,
@@ -47,6 +58,8 @@ from prism_contracts.types import (
     RepoNameOrNone,
     RepoOrGroup,
     ShortText,
+    TaskText,
+    TaskTitle,
     TenantId,
     TenantIdOrNone,
     Word,
@@ -67,6 +80,7 @@ def _refuse(_: object) -> str:
 # Never read from a body and absent from the schema; `for_tenant` sets it.
 TokenTenant = SkipJsonSchema[Annotated[str, Field(max_length=0), BeforeValidator(_refuse)]]
 TokenVisible = SkipJsonSchema[Annotated[None, BeforeValidator(_refuse)]]
+TokenAuthor = SkipJsonSchema[Annotated[str, Field(max_length=0), BeforeValidator(_refuse)]]
 STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -85,6 +99,84 @@ class GrepBody(GrepRequest):
     model_config = STRICT
     tenant: TokenTenant = ""
     visible: TokenVisible = None
+
+
+class ContextBody(ContextRequest):
+    """A question. An empty `repo` means the header `X-Prism-Repo`; without both, all repositories."""
+
+    model_config = STRICT
+    tenant: TokenTenant = ""
+    visible: TokenVisible = None
+
+
+class DocumentSearchBody(SearchDocumentsRequest):
+    """A search of documents."""
+
+    model_config = STRICT
+    tenant: TokenTenant = ""
+    visible: TokenVisible = None
+
+
+class DocumentBody(CreateDocumentRequest):
+    """A new document. The author follows from the token."""
+
+    model_config = STRICT
+    tenant: TokenTenant = ""
+    visible: TokenVisible = None
+    author: TokenAuthor = ""
+
+
+class CommitDocumentsBody(CommitDocumentsRequest):
+    """Which drafts to commit. The author follows from the token."""
+
+    model_config = STRICT
+    tenant: TokenTenant = ""
+    visible: TokenVisible = None
+    author: TokenAuthor = ""
+
+
+class DocumentRemoteBody(BaseModel):
+    """The git repository that documents are pushed to. Its login is kept with `PUT /repos/{name}/secrets`."""
+
+    model_config = STRICT
+
+    url: RemoteUrl
+    branch: RemoteBranch = BRANCH_DEFAULT
+
+
+class DocumentFilesBody(ImportDocumentsRequest):
+    """Files to store as documents. The author follows from the token."""
+
+    model_config = STRICT
+    tenant: TokenTenant = ""
+    visible: TokenVisible = None
+    author: TokenAuthor = ""
+
+
+class DocumentPatch(BaseModel):
+    """New values of a document. With `version`, it must not have changed since a reply with that version."""
+
+    model_config = STRICT
+
+    updates: DocumentUpdates
+    version: Annotated[int, Field(ge=0, le=COUNT_MAX)] | None = None
+    regenerate_embeddings: bool = True
+
+
+class DocumentEmbeddingsBody(BaseModel):
+    """Whether a document that is indexed is indexed again."""
+
+    model_config = STRICT
+
+    force_regenerate: bool = False
+
+
+class DocumentTagsBody(BaseModel):
+    """How tags are proposed."""
+
+    model_config = STRICT
+
+    merge_with_existing: bool = True
 
 
 class SnapshotBody(OpenSnapshotRequest):
@@ -145,6 +237,36 @@ class RepositoryPatch(BaseModel):
     def request(self, tenant: str, repo: str) -> UpdateRepositoryRequest:
         """Returns the request to ingest."""
         return UpdateRepositoryRequest(tenant=tenant, repo=repo, **self.model_dump())
+
+
+class TaskBody(BaseModel):
+    """A new task."""
+
+    model_config = STRICT
+    title: TaskTitle
+    description: TaskText = ""
+    notes: TaskText = ""
+    planning_references: References = Field((), description="paths, symbols, documents, addresses")
+    repo: RepoNameOrNone = Field("", description="owner/name; only callers who see it see the task")
+    client_id: ClientId = Field("", description="repeated requests with it create one task")
+
+
+class TaskPatch(BaseModel):
+    """Fields of a task to change, and links to add. Omitted ones stay."""
+
+    model_config = STRICT
+    title: TaskTitle | None = None
+    description: TaskText | None = None
+    notes: TaskText | None = None
+    status: Word | None = None
+    planning_references: References | None = None
+    branch: RefName = ""
+    commit: CommitHash = Field("", description="40 hex digits")
+    commit_message: ShortText = ""
+    repo: RepoNameOrNone = Field(
+        "", description="Repository of the branch and the commit; default: the repository of the task"
+    )
+    expected_version: Count | None = Field(None, description="fail if the task has changed since")
 
 
 class ReindexBody(BaseModel):

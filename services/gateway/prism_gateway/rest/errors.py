@@ -9,8 +9,11 @@ from starlette.responses import JSONResponse, Response
 
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, http_status, invalid_argument, shown
 from prism_gateway.accounting.facts import FACTS_KEY
+from prism_gateway.accounting.traced_calls import traced
+from prism_gateway.outages import NATS_OUTAGES, outage_body
 
 RETRY_AFTER_S = 2
+ERROR_STATUS_MIN = 400
 CODES_BY_STATUS = {
     401: ErrorCode.UNAUTHENTICATED,
     403: ErrorCode.FORBIDDEN,
@@ -23,7 +26,7 @@ CODES_BY_STATUS = {
 
 def error_response(body: ErrorBody, status: int = 0, content: dict[str, object] | None = None) -> Response:
     """Returns the HTTP response of an error. `content` replaces the standard body."""
-    headers = {}
+    headers, body = {}, traced(body)
     if body.code is ErrorCode.UNAUTHENTICATED:
         headers["WWW-Authenticate"] = "Bearer"
     if body.code in (ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE, ErrorCode.REQUEST_IN_PROGRESS):
@@ -39,6 +42,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(ValidationError, _on_invalid_model)
     app.add_exception_handler(PydanticSerializationError, _on_half_character)
     app.add_exception_handler(HTTPException, _on_http_error)
+    for outage in NATS_OUTAGES:
+        app.add_exception_handler(outage, _on_nats_outage)
     app.add_exception_handler(Exception, _on_crash)
 
 
@@ -84,6 +89,10 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
         next_action="Send a smaller message." if error.status_code == 413 else "/docs lists all endpoints.",  # noqa: PLR2004
     )
     return _answer(request, body, error.status_code)
+
+
+async def _on_nats_outage(request: Request, error: Exception) -> Response:
+    return _answer(request, outage_body(error))
 
 
 async def _on_crash(_: Request, __: Exception) -> Response:

@@ -1,6 +1,7 @@
 """The caller, and its repositories."""
 
 import asyncio
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -8,6 +9,7 @@ from starlette.responses import Response
 
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import Repository
+from prism_contracts.rpc.changes import CHANGES, CHANGES_LIMIT_MAX, ChangesReply, ChangesRequest
 from prism_contracts.rpc.common import RECEIPT, Receipt, ReceiptRequest
 from prism_contracts.rpc.files import (
     COVERAGE,
@@ -32,7 +34,7 @@ from prism_contracts.rpc.repositories import (
     RemoveRepositoryRequest,
     RepositoryStatusRequest,
 )
-from prism_contracts.types import CommitIdOrNone, Cursor, RefOrNone, RepoKey
+from prism_contracts.types import CommitIdOrNone, Cursor, FilePath, RefOrNone, RepoKey
 from prism_gateway.backend import Backend
 from prism_gateway.rest import replies
 from prism_gateway.rest.bodies import ReindexBody, RepositoryBody, RepositoryPatch, SecretsBody
@@ -49,6 +51,7 @@ from prism_gateway.rest.replies import reply
 from prism_gateway.scopes import ADMIN, check_scope
 
 PROBLEMS_DEFAULT = 200
+CHANGES_DEFAULT = 100
 
 RefQuery = Annotated[
     RefOrNone,
@@ -130,6 +133,28 @@ async def repository_status(name: RepoKey, caller: Caller, backend: Services, se
     found = await backend.ask(REPOSITORY_STATUS, RepositoryStatusRequest(tenant=caller.tenant, repo=name))
     files = await _file_counts(backend, found.repository, settings.status_timeout_s)
     return reply(replies.RepositoryReport.of(found, files), exclude=replies.STATUS)
+
+
+@router.get("/repos/{name:path}/changes", response_model=ChangesReply)
+async def changes(
+    name: RepoKey,
+    *,
+    caller: Caller,
+    backend: Services,
+    path: Annotated[FilePath, Query(description="A file, or a folder with all below it.")] = "",
+    since: Annotated[datetime | None, Query(description="ISO time; without a zone it is UTC.")] = None,
+    limit: Annotated[int, Query(ge=1, le=CHANGES_LIMIT_MAX)] = CHANGES_DEFAULT,
+    cursor: Cursor = "",
+) -> Response:
+    """List which files imports of the followed branch added, changed and removed, the newest first.
+
+    A page may have fewer changes than `limit`. `next_cursor` is empty at the end of the list. Changes are kept
+    for 90 days, and those of at most 1,000 imports.
+    """
+    request = ChangesRequest(
+        tenant=caller.tenant, repo=name, path=path, since=since, limit=limit, cursor=cursor
+    )
+    return reply(await backend.ask(CHANGES, request))
 
 
 @router.post("/repos/{name:path}/index", response_model=JobReply, status_code=202, dependencies=[IDEMPOTENT])

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import httpx2
 
+from prism_runtime import tracing
 from prism_source.clone_url import IpAddress, is_public
 
 BYTES_MAX: Final = 256 * 1024
@@ -84,6 +85,11 @@ class JsonFetcher:
 
     async def get(self, url: str) -> dict[str, Any]:
         """Returns the object at a URL. Raises ValueError, TimeoutError, httpx2.HTTPError."""
+        # The URL is not in the span: a provider may put a secret into it.
+        with tracing.span("get provider document", kind=tracing.CLIENT):
+            return await self._get(url)
+
+    async def _get(self, url: str) -> dict[str, Any]:
         async with asyncio.timeout(SECONDS_MAX), self._http.stream("GET", url) as reply:
             if reply.status_code != OK:
                 raise ValueError(f"status {reply.status_code}")

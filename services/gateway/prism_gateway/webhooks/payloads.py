@@ -1,22 +1,33 @@
 """Parses webhooks: forge, event, repository, and the push if there is one. Pure.
 
-In: headers and body of a request. Out: a `Hook`. Only names are read from a payload, never the list of
-changed files: GitHub truncates it, and for a forced push it does not help.
+In: headers and body of a request. Out: a `Hook`. The list of changed files is never read: GitHub truncates it,
+and for a forced push it does not help. Of commits and merged pull requests, the beginnings of texts are read, in
+which tasks may be named.
 
 https://docs.github.com/en/webhooks/webhook-events-and-payloads,
 https://docs.gitlab.com/user/project/integrations/webhook_events/, https://docs.gitea.com/usage/webhooks
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import parse_qs
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.types import FullRef, RefName
+from prism_contracts.events import MergedPullRequest, PushedCommits
+from prism_contracts.types import (
+    COMMIT_MESSAGE_CHARS_MAX,
+    PUSHED_COMMITS_MAX,
+    SHORT_TEXT_CHARS_MAX,
+    CommitMessage,
+    FullRef,
+    RefName,
+    ShortText,
+)
 from prism_contracts.types import GitUrl as Url
 
 JSON = "application/json"
@@ -30,6 +41,32 @@ TAGS = "refs/tags/"
 Name = Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)]
 Number = Annotated[int, Field(ge=1, lt=10**12)]
 Commit = Annotated[str, StringConstraints(max_length=64, pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def _newest(listed: object) -> list[dict[str, str]]:
+    """Returns the newest commits, oldest first as in the payload. What is none is left out: the push counts."""
+    found = listed[-PUSHED_COMMITS_MAX:] if isinstance(listed, list) else []
+    return [
+        {"commit": one["id"], "message": one["message"][:COMMIT_MESSAGE_CHARS_MAX]}
+        for one in found
+        if isinstance(one, dict)
+        and isinstance(one.get("message"), str)
+        and isinstance(one.get("id"), str)
+        and _COMMIT.fullmatch(one["id"])
+    ]
+
+
+def _cut(chars_max: int) -> BeforeValidator:
+    def cut(text: Any) -> Any:
+        return text[:chars_max] if isinstance(text, str) else "" if text is None else text
+
+    return BeforeValidator(cut)
+
+
+Commits = Annotated[PushedCommits, BeforeValidator(_newest)]
+Title = Annotated[ShortText, _cut(SHORT_TEXT_CHARS_MAX)]
+Body = Annotated[CommitMessage, _cut(COMMIT_MESSAGE_CHARS_MAX)]
 
 
 class Provider(StrEnum):
@@ -65,6 +102,8 @@ class Push(NamedTuple):
     ref: str
     commit: str  # empty if the ref was deleted, or the pull request closed
     pull_request: str = ""  # the short name of a pull request, `pull/12`; empty for other refs
+    commits: PushedCommits = ()  # new ones of a branch, if the forge lists them
+    merged: MergedPullRequest | None = None
 
 
 class Hook(NamedTuple):
@@ -92,6 +131,7 @@ _DELIVERY_HEADERS = {
 # Closing a pull request does not move its head, but its layer is deleted.
 _OPEN, _CLOSED = frozenset({"opened", "reopened", "synchronize", "synchronized"}), frozenset({"closed"})
 _GITLAB_OPEN, _GITLAB_CLOSED = frozenset({"open", "reopen", "update"}), frozenset({"close", "merge"})
+_GITLAB_MERGED = "merge"
 _REF_FOLDERS = {"branch": BRANCHES, "tag": TAGS}
 _GITLAB_EVENTS = {
     "push": WebhookEvent.PUSH,
@@ -154,10 +194,12 @@ class _Moved(_Payload):
 
     ref: FullRef
     after: Commit
+    commits: Commits = ()
 
     @property
     def push(self) -> Push:
-        return Push(self.ref, self.after if self.after.strip("0") else "")
+        is_deleted = not self.after.strip("0")
+        return Push(self.ref, "") if is_deleted else Push(self.ref, self.after, commits=self.commits)
 
 
 class _GitHubPush(_Moved):
@@ -174,12 +216,41 @@ class _GitHubDelete(_Payload):
         return Push(folder + self.ref, "") if folder else None
 
 
+class _GitHubFork(_Payload):
+    full_name: Name = ""
+
+
 class _GitHubHead(_Payload):
     sha: Commit
+    ref: RefName = ""
+    repo: _GitHubFork | None = None  # None: the fork was deleted
+
+
+class _GitHubTarget(_Payload):
+    ref: RefName = ""
+    repo: _GitHubFork | None = None
 
 
 class _GitHubPull(_Payload):
     head: _GitHubHead
+    base: _GitHubTarget = _GitHubTarget()
+    merged: bool = False
+    html_url: Url = ""
+    title: Title = ""
+    body: Body = ""
+
+    @property
+    def merge(self) -> MergedPullRequest | None:
+        if not self.merged:
+            return None
+        is_here = self.head.repo is not None and self.head.repo == self.base.repo
+        return MergedPullRequest(
+            url=self.html_url,
+            title=self.title,
+            body=self.body,
+            branch=self.head.ref if is_here else "",
+            target=self.base.ref,
+        )
 
 
 class _GitHubPullRequest(_Payload):
@@ -194,7 +265,9 @@ class _GitHubPullRequest(_Payload):
         ref, name = f"refs/pull/{self.number}/head", f"pull/{self.number}"
         if self.action in _OPEN:
             return Push(ref, self.pull_request.head.sha, name)
-        return Push(ref, "", name) if self.action in _CLOSED else None
+        if self.action not in _CLOSED:
+            return None
+        return Push(ref, "", name, merged=self.pull_request.merge)
 
 
 class _GitLabProject(_Payload):
@@ -228,6 +301,26 @@ class _GitLabAttributes(_Payload):
     iid: Number
     action: Name = ""
     last_commit: _GitLabCommit
+    source_branch: RefName = ""
+    target_branch: RefName = ""
+    source_project_id: Number | None = None
+    target_project_id: Number | None = None
+    url: Url = ""
+    title: Title = ""
+    description: Body = ""
+
+    @property
+    def merge(self) -> MergedPullRequest | None:
+        if self.action != _GITLAB_MERGED:
+            return None
+        is_here = self.source_project_id is not None and self.source_project_id == self.target_project_id
+        return MergedPullRequest(
+            url=self.url,
+            title=self.title,
+            body=self.description,
+            branch=self.source_branch if is_here else "",
+            target=self.target_branch,
+        )
 
 
 class _GitLabMergeRequest(_Payload):
@@ -240,7 +333,7 @@ class _GitLabMergeRequest(_Payload):
         ref, name = f"refs/merge-requests/{said.iid}/head", f"pull/{said.iid}"
         if said.action in _GITLAB_OPEN:
             return Push(ref, said.last_commit.id, name)
-        return Push(ref, "", name) if said.action in _GITLAB_CLOSED else None
+        return Push(ref, "", name, merged=said.merge) if said.action in _GITLAB_CLOSED else None
 
 
 def _sender(headers: Mapping[str, str]) -> tuple[Provider, str]:

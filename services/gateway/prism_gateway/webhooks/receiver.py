@@ -1,7 +1,7 @@
 """Authenticates webhooks, drops repeated ones, and publishes one `PushReceived` per repository.
 
 A webhook decides when ingest checks a repository, never what is indexed. A replayed webhook, or one whose
-headers were manipulated, causes at worst a check that finds nothing new.
+headers were manipulated, causes at worst a check that finds nothing new, and links that exist already.
 """
 
 import asyncio
@@ -205,6 +205,8 @@ class Receiver:
             is_deleted=not hook.push.commit,
             default_branch=hook.remote.default_branch,
             commit=hook.push.commit,
+            commits=hook.push.commits,
+            merged=hook.push.merged,
             delivery=f"{key}:{times}",
             received_at=datetime.now(UTC),
         )

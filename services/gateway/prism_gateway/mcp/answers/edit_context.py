@@ -7,12 +7,15 @@ items.
 from collections.abc import Iterator, Sequence
 
 from prism_contracts.code import EdgeStatus
+from prism_contracts.records import Anchor
+from prism_contracts.rpc.anchors import Concerning, ConcerningReply
 from prism_contracts.rpc.guidance import EditContextReply, ReachingTest, RulesDocument
 from prism_contracts.rpc.symbols import SymbolReferences
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers import edit_uses, quotes, references
 from prism_gateway.mcp.answers.files import numbered
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
+from prism_gateway.mcp.answers.stale import since
 from prism_gateway.mcp.tool import Answer, Json
 from prism_gateway.search import shorten_lines
 
@@ -23,33 +26,52 @@ LINE_CHARS = 6
 # Headings, and the sentences about the uses and the tests.
 FIXED_CHARS = 400
 PART_FLOOR_CHARS = 200
+# A document names most places once; the first ones are enough to find the paragraph.
+ANCHORS_SHOWN = 3
+COMMIT_CHARS = 10
+# The share of the documents and tasks that name the place.
+CONCERNING_SHARE = 8
 # The share of rules: most callers know them from the start of their session.
 RULES_SHARE = 8
 
 
-def answer(reply: EditContextReply, max_tokens: int) -> Answer:
-    """Returns the reply within the budget, for programs and for readers."""
+def answer(reply: EditContextReply, max_tokens: int, concerning: ConcerningReply | None = None) -> Answer:
+    """Returns the reply within the budget, for programs and for readers.
+
+    `concerning`: the documents and open tasks that name the place; None if they are not known.
+    """
     uses = edit_uses.without_common(reply.references) if reply.references else None
     reply = reply.model_copy(update={"references": uses, "tests": _listed_tests(reply)})
-    shown = shorten(reply, max_tokens)
+    named_by = _concerning(concerning, chars(max_tokens) // CONCERNING_SHARE)
+    shown = shorten(reply, max_tokens, len(named_by))
     structured = _structured(shown)
+    structured["concerning"] = [
+        _concerning_json(one) for one in (concerning.concerning if concerning else ())
+    ]
     foot = [*(f"note: {note}" for note in shown.notes), receipt_line(shown.receipt)]
+    if concerning is None:
+        foot.insert(
+            0, "note: which documents and tasks name this place is not known: workspace did not answer."
+        )
     if _sizes(shown) != _sizes(reply):
         structured["truncated"] = True
         foot.append(f"note: cut to max_tokens={max_tokens}: raise it, or ask find_references and read_file.")
     source = numbered(shown.content, shown.start_line) if shown.content else ""
     uses_lines = "\n".join(edit_uses.use_lines(shown.references)) if shown.references else ""
     blocks = [f"{_head(shown)}\n{source}", uses_lines, _tests(shown), _siblings(shown), _warnings(shown)]
-    blocks.append(_changes(shown))
+    blocks += [_changes(shown), named_by]
     text = "\n\n".join(filter(None, [*blocks, quotes.rules_block(shown.rules), "\n".join(foot)]))
     return Answer(structured, text)
 
 
-def shorten(reply: EditContextReply, max_tokens: int) -> EditContextReply:
-    """Returns the reply cut to the budget. Short parts stay whole; long parts are cut to the same length."""
+def shorten(reply: EditContextReply, max_tokens: int, taken: int = 0) -> EditContextReply:
+    """Returns the reply cut to the budget, of which `taken` characters are used already.
+
+    Short parts stay whole; long parts are cut to the same length.
+    """
     uses, parts = reply.references, _sizes(reply)
     foot = sum(len(note) + LINE_CHARS for note in reply.notes)
-    fixed = len(_head(reply)) + len(_warnings(reply)) + len(_changes(reply)) + foot + FIXED_CHARS
+    fixed = len(_head(reply)) + len(_warnings(reply)) + len(_changes(reply)) + foot + taken + FIXED_CHARS
     room_for_all = max(chars(max_tokens) - fixed, 0)
     sizes = [sum(part) for part in parts.values()]
     fits = fit(sizes, [0] * len(sizes), room_for_all, PART_FLOOR_CHARS)
@@ -253,3 +275,34 @@ def _changes(reply: EditContextReply) -> str:
     counts = f"{result.commits_12_months} commits in 12 months, {result.commits_90_days} of them in 90 days"
     note = f" ({result.note})" if result.note else ""
     return f"file changed: {counts}{note}; last {result.last.commit} {result.last.at.date()} > {result.last.message}"
+
+
+def _concerning(reply: ConcerningReply | None, room: int) -> str:
+    """Returns the documents and tasks within some characters, those that name the place most closely first."""
+    if reply is None or not reply.concerning:
+        return ""
+    lines = list(map(_concerning_line, reply.concerning))
+    lines = lines[: _count([len(line) for line in lines], room)]
+    left_out = reply.total - len(lines)
+    more = [f"  … and {left_out} more"] if left_out else []
+    return "\n".join(["documents and open tasks that name it:", *lines, *more])
+
+
+def _concerning_line(one: Concerning) -> str:
+    where = one.path or f"{one.status} {one.subject}".strip()
+    return f"  {one.kind} {one.title!r} ({where}): {'; '.join(map(_anchor, one.anchors[:ANCHORS_SHOWN]))}"
+
+
+def _anchor(anchor: Anchor) -> str:
+    lines = f"{anchor.path}:{anchor.start_line}-{anchor.end_line}" if anchor.start_line else anchor.path
+    stale = anchor.stale
+    state = f", stale {since(stale.commit, stale.reason)}" if stale else ""
+    return f"{anchor.symbol or lines}{state}"
+
+
+def _concerning_json(one: Concerning) -> Json:
+    anchors = [
+        anchor.model_dump(mode="json", include={"path", "symbol", "start_line", "end_line", "stale"})
+        for anchor in one.anchors[:ANCHORS_SHOWN]
+    ]
+    return one.model_dump(mode="json", exclude={"anchors"}) | {"anchors": anchors}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from prism_contracts.rpc.search import FileContext, Hit, SearchReply, ShownLine
+from prism_contracts.rpc.search import RERANKER, FileContext, Hit, SearchReply, ShownLine
 from prism_gateway.mcp.answers.places import TOP_LEVEL, file_label
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
@@ -59,7 +59,7 @@ def _nothing_found(diagnostics: dict[str, Any]) -> str:
 def _blocks(hits: Sequence[Hit], *, with_numbers: bool) -> Iterator[str]:
     """Returns one block per hit with lines, and one for hits without lines that follow each other."""
     with_repo = len({hit.repo for hit in hits}) > 1
-    weak = {id(hit) for hit in hits if hit.raw_score < WEAK_SHARE * hits[0].raw_score}
+    weak = {id(hit) for hit in hits if _is_weak(hit, hits[0])}
     shown = [*(hit for hit in hits if id(hit) not in weak), *(hit for hit in hits if id(hit) in weak)]
     rest = max(0, len(weak) - WEAK_SHOWN_MAX) if hits and hits[0].lines else 0
     for has_lines, found in groupby(shown[: len(shown) - rest], key=_has_lines):
@@ -70,6 +70,11 @@ def _blocks(hits: Sequence[Hit], *, with_numbers: bool) -> Iterator[str]:
         yield from blocks if has_lines else ["\n".join(blocks)]
     if rest:
         yield f"… and {rest} weaker: {', '.join(dict.fromkeys(hit.file_path for hit in shown[-rest:]))}"
+
+
+def _is_weak(hit: Hit, best: Hit) -> bool:
+    """Whether the signals of a hit are far below those of the best. What a reranker placed is not judged by them."""
+    return RERANKER not in hit.legs and hit.raw_score < WEAK_SHARE * best.raw_score
 
 
 def _has_lines(hit: Hit) -> bool:

@@ -43,7 +43,9 @@ def fit_architecture(max_tokens: int) -> int:
 
 def module_map(reply: ModuleMapReply, max_tokens: int, *, cut_off: bool) -> Answer:
     """Returns files, the most depended-upon first."""
-    structured: Json = reply.model_dump(mode="json", exclude_none=True)
+    structured: Json = reply.model_dump(
+        mode="json", exclude_none=True, exclude={"entries": {"__all__": {"content"}}}
+    )
     tiers = ", ".join(f"{count} {tier.value}" for tier, count in reply.tiers.items())
     foot = [f"{reply.total} files: {tiers}; {receipt_line(reply.receipt)}"]
     if cut_off:
@@ -58,7 +60,9 @@ def module_map(reply: ModuleMapReply, max_tokens: int, *, cut_off: bool) -> Answ
 
 def architecture(reply: ArchitectureReply, *, cut_off: bool) -> Answer:
     """Returns all components, or one of them."""
-    structured: Json = reply.model_dump(mode="json", exclude_none=True)
+    structured: Json = reply.model_dump(
+        mode="json", exclude_none=True, exclude={"component": {"files": {"__all__": {"content"}}}}
+    )
     lines = [*_overview_lines(reply.overview)] if reply.overview else []
     lines += [*_component_lines(reply.component)] if reply.component else []
     foot = [receipt_line(reply.receipt)]
@@ -72,6 +76,8 @@ def architecture(reply: ArchitectureReply, *, cut_off: bool) -> Answer:
 def _module_lines(entry: ModuleEntry) -> Iterator[str]:
     summary = f" {entry.summary}" if entry.summary else ""
     size = f"{entry.lines} lines"
+    if entry.used_by:
+        size += f", used by {entry.used_by} files"
     if entry.commits_90_days is not None:
         size += f", {entry.commits_90_days} commits in 90 days"
     yield f"{entry.relative_score:.3f} {entry.tier.value} {entry.file_path} ({size}){summary}"
@@ -127,6 +133,8 @@ def _summary_lines(component: ComponentSummary) -> Iterator[str]:
     yield f"      {', '.join(component.main_files)}"
     if component.main_symbols:
         yield f"      {', '.join(component.main_symbols)}"
+    if component.description:
+        yield f"      {component.description}"
 
 
 def _dependency_line(one: ComponentDependency) -> str:

@@ -1,9 +1,11 @@
 """Repositories and their settings."""
 
 from prism_contracts.records import Repository
+from prism_contracts.rpc.changes import ChangesReply
 from prism_contracts.rpc.repositories import RepositoryReply, RepositoryStatusReply
 from prism_gateway.mcp.answers import indexing
 from prism_gateway.mcp.answers.receipts import short_commit
+from prism_gateway.mcp.answers.stale import edit_of
 from prism_gateway.mcp.tool import Answer, Json
 
 SETTINGS = {"name", "source", "ref", "is_active", "repo_root_prefix", "include", "exclude"}
@@ -41,6 +43,16 @@ def status(found: RepositoryStatusReply) -> Answer:
         result["last_error"] = found.last_error.model_dump(mode="json")
         lines.append(f"the last import failed: {found.last_error.code.value}: {found.last_error.message}")
     return Answer(result, "\n".join(lines))
+
+
+def with_changes(status: Answer, found: ChangesReply) -> Answer:
+    """Returns the status of a repository with its newest changes of files."""
+    changes = [one.model_dump(mode="json") for one in found.changes]
+    lines = [
+        f"{one.at:%Y-%m-%d %H:%M} {one.change} {one.path} ({edit_of(one.commit)})" for one in found.changes
+    ]
+    text = "\n".join([status.text, *(lines or ["no file has changed within 90 days"])])
+    return Answer(status.structured | {"changes": changes}, text)
 
 
 def _settings(repository: Repository) -> Json:

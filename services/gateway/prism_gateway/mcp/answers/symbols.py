@@ -39,6 +39,7 @@ def outline(reply: OutlineReply, max_tokens: int) -> Answer:
         "file_path": reply.file_path,
         "language": reply.language,
         "line_count": reply.line_count,
+        "description": reply.description,
         "parse": reply.parse,
         "symbols": symbols,
         "receipt": receipt_json(reply.receipt),
@@ -50,7 +51,7 @@ def outline(reply: OutlineReply, max_tokens: int) -> Answer:
         foot += f"\nnext: {structured['next_actions'][0]}"
     head = f"{reply.file_path}: {reply.line_count} lines, {len(reply.symbols)} symbols, parse {reply.parse}"
     lines = [_outline_line(symbol, reply.symbols) for symbol in reply.symbols[: fits.kept]]
-    return Answer(structured, "\n".join([head, *lines, foot]))
+    return Answer(structured, "\n".join([head, *filter(None, [reply.description]), *lines, foot]))
 
 
 def _outline_line(symbol: Symbol, symbols: Sequence[Symbol]) -> str:

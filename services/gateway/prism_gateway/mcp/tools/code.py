@@ -300,6 +300,7 @@ TOOLS: tuple[AnyTool, ...] = (
             symbols=array(record(**SYMBOL, start_line=INTEGER, end_line=INTEGER, parent=INTEGER)),
             language=STRING,
             line_count=INTEGER,
+            description=STRING,
             **TRUNCATED,
             **RECEIPT,
         ),

@@ -65,6 +65,7 @@ MODULE = record(
     tier=STRING,
     relative_score=NUMBER,
     summary=STRING,
+    used_by=INTEGER,
     top_symbols=STRINGS,
     commits_90_days=INTEGER,
 )
@@ -76,6 +77,7 @@ COMPONENT = record(
     rank=NUMBER,
     main_files=STRINGS,
     main_symbols=STRINGS,
+    description=STRING,
 )
 DEPENDENCIES = array(
     record(source=STRING, target=STRING, references=INTEGER, candidates=INTEGER, example=STRINGS)
@@ -88,7 +90,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_module_map",
         Toolset.GRAPH,
-        "The most depended-upon files, each with a summary.",
+        "The most depended-upon files, each with a description.",
         GetModuleMap,
         record(
             repo=STRING,

@@ -1,8 +1,7 @@
 """The tool read_file: lines of a file, or several places, each lines or a symbol."""
 
-import re
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -14,6 +13,7 @@ from prism_gateway.mcp.answers import files
 from prism_gateway.mcp.answers.files import ShownPlace
 from prism_gateway.mcp.arguments import READ_TOKENS, BudgetedArguments, FilePath, MaxTokens
 from prism_gateway.mcp.bodies import find_body
+from prism_gateway.mcp.places import AskedPlace, parse_place
 from prism_gateway.mcp.schema import ARRAY, INTEGER, PLACE, RECEIPT, STRING, TRUNCATED, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
@@ -26,14 +26,6 @@ ABOUT_A_PLACE = {
     ErrorCode.INVALID_PATH,
     ErrorCode.SYMBOL_NOT_FOUND,
 }
-# `setup.py` is a file before it is a symbol.
-_FILE_NAME = re.compile(
-    r".*\.(?:[chmr]|[ch]pp|cc|cs|css|exs?|go|html?|java|jl|js|json|jsx|kts?|lua|md|mjs|php|pl|pyi?|rb|rs|rst|sc|scala"
-    r"|sh|sql|swift|toml|tsx?|txt|vue|xml|ya?ml|zig)"
-)
-# `Session.get`, `Session::get`, `get`.
-_SYMBOL = re.compile(r"[^\W\d][\w$.:#~]*")
-_SYMBOL_OF_FILE = re.compile(r"(?P<path>[^:]*[./][^:]*):(?P<symbol>[^\W\d][\w$.:#~]*)")
 
 
 class ReadFile(BudgetedArguments):
@@ -50,39 +42,6 @@ class ReadFile(BudgetedArguments):
         if bool(self.file_path) == bool(self.places):
             raise ValueError("give either file_path or places")
         return self
-
-
-class AskedPlace(NamedTuple):
-    """A place as the caller wrote it: lines of a file, or a symbol. The last line 0 is the end of the file."""
-
-    path: str
-    start: int = 1
-    end: int = 0
-    symbol: str = ""
-
-    @property
-    def is_line(self) -> bool:
-        """Whether it is one line, to be shown with what is around it."""
-        return not self.symbol and self.start == self.end
-
-    @property
-    def is_name(self) -> bool:
-        """Whether it is a name, of a symbol or of a file."""
-        is_symbol = _SYMBOL.fullmatch(self.path) is not None and not _FILE_NAME.fullmatch(self.path)
-        return is_symbol and not self.symbol and not self.end
-
-
-def parse_place(place: str) -> AskedPlace:
-    """Returns `path`, `path:7`, `path:10-40` or `path:symbol` in parts."""
-    of_file = _SYMBOL_OF_FILE.fullmatch(place)
-    if of_file:
-        return AskedPlace(of_file["path"], symbol=of_file["symbol"])
-    path, _, lines = place.rpartition(":")
-    first, dash, last = lines.partition("-")
-    if not path or not first.isdecimal() or (dash and not last.isdecimal()):
-        return AskedPlace(place)
-    start = max(1, min(int(first), types.LINE_MAX))
-    return AskedPlace(path, start, min(int(last), types.LINE_MAX) if dash else start)
 
 
 async def read_file(call: Call, arguments: ReadFile) -> Answer:

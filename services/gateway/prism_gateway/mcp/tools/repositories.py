@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from prism_contracts import types
+from prism_contracts.rpc.changes import CHANGES, ChangesRequest
 from prism_contracts.rpc.repositories import (
     CLEAR_CACHE,
     REGISTER,
@@ -20,9 +21,11 @@ from prism_contracts.rpc.repositories import (
 from prism_gateway.mcp.answers import indexing, repositories
 from prism_gateway.mcp.arguments import Arguments
 from prism_gateway.mcp.following import FollowingArguments, follow
-from prism_gateway.mcp.schema import BOOLEAN, JOB, NUMBER, OBJECT, STRING, STRINGS, record
+from prism_gateway.mcp.schema import ARRAY, BOOLEAN, JOB, NUMBER, OBJECT, STRING, STRINGS, record
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Effect, Tool, Toolset
 from prism_gateway.scopes import ADMIN, check_scope
+
+CHANGES_MAX = 100
 
 GlobsField = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=types.GLOB_CHARS_MAX)]],
@@ -59,6 +62,13 @@ class OneRepository(Arguments):
     repo: types.RepoKey
 
 
+class RepositoryWithChanges(OneRepository):
+    changes: Annotated[
+        int, Field(ge=0, le=CHANGES_MAX, description="also list so many of the newest changes of files")
+    ] = 0
+    path: Annotated[types.FilePath, Field(description="file or folder of these changes")] = ""
+
+
 async def register_repository(call: Call, arguments: RegisterRepository) -> Answer:
     given = arguments.model_dump(exclude={"name"}, exclude_unset=True)
     request = RegisterRequest(tenant=call.caller.tenant, repo_name=arguments.name, **given)
@@ -76,9 +86,15 @@ async def update_repository(call: Call, arguments: UpdateRepository) -> Answer:
     return repositories.registered(await call.backend.ask(UPDATE_REPOSITORY, request))
 
 
-async def repository_status(call: Call, arguments: OneRepository) -> Answer:
+async def repository_status(call: Call, arguments: RepositoryWithChanges) -> Answer:
     request = RepositoryStatusRequest(tenant=call.caller.tenant, repo=arguments.repo)
-    return repositories.status(await call.backend.ask(REPOSITORY_STATUS, request))
+    status = repositories.status(await call.backend.ask(REPOSITORY_STATUS, request))
+    if not arguments.changes:
+        return status
+    wanted = ChangesRequest(
+        tenant=call.caller.tenant, repo=arguments.repo, path=arguments.path, limit=arguments.changes
+    )
+    return repositories.with_changes(status, await call.backend.ask(CHANGES, wanted))
 
 
 async def reindex_repository(call: Call, arguments: ReindexRepository) -> Answer:
@@ -127,7 +143,7 @@ TOOLS: tuple[AnyTool, ...] = (
         "repository_status",
         Toolset.ADMIN,
         "What a repository is doing, and why its last import failed.",
-        OneRepository,
+        RepositoryWithChanges,
         record(
             repository=REPOSITORY,
             state=STRING,
@@ -135,6 +151,7 @@ TOOLS: tuple[AnyTool, ...] = (
             lag_seconds=NUMBER,
             active_job=JOB,
             last_error=OBJECT,
+            changes=ARRAY,
         ),
         repository_status,
     ),
