@@ -36,6 +36,28 @@ def show_usage(report: dict[str, Any]) -> None:
     if left_out:
         terminal.out.print(Text(f"{left_out} more groups are in the total."))
     terminal.out.print(Text(report["rule"].replace("`", ""), style="dim"))
+    if report.get("models"):  # an older gateway has none
+        terminal.out.print(_models(report["models"]))
+
+
+def _models(models: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, padding=(1, 2, 0, 0))
+    for title in ("language model", "for"):
+        table.add_column(title)
+    for title in ("calls", "failed", "tokens in", "out", "US$"):
+        table.add_column(title, justify="right")
+    for one in models:
+        numbers = (
+            f"{one['calls']:,}",
+            f"{one['failures']:,}",
+            _short(one["tokens_in"]),
+            _short(one["tokens_out"]),
+        )
+        table.add_row(
+            *(Text(terminal.printable(str(one[key]))) for key in ("model", "purpose")),
+            *map(Text, (*numbers, f"{one['dollars']:,.2f}")),
+        )
+    return table
 
 
 def _cells(group: dict[str, Any]) -> list[Text]:

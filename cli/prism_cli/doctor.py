@@ -20,7 +20,7 @@ from typing import Any
 
 from rich.text import Text
 
-from prism_cli import terminal
+from prism_cli import signals, terminal
 from prism_cli.client import Prism
 from prism_cli.exits import CommandError
 from prism_cli.repair import damages
@@ -81,6 +81,7 @@ def examine(data: DataDir, port: int) -> list[Finding]:
         _memory,
         lambda: _port(data, port),
         lambda: _services(data),
+        lambda: _signals(data),
         lambda: _server(data),
     )
     return [finding for check in checks for finding in check()]
@@ -150,12 +151,13 @@ def _data_folder(data: DataDir) -> Findings:
 
 def _disk(data: DataDir) -> Findings:
     free = shutil.disk_usage(_existing(data)).free
-    seen = f"{terminal.size(free)} free at {data.root}"
+    seen = signals.free(free, str(data.root))
     needed = disk_floor()
     if free < needed:
-        seen += f", less than {terminal.size(needed)}: writes are refused"
+        seen += f" Less than {terminal.size(needed)}: writes are refused."
         advice = (
-            "Free some space, lower PRISM_DISK_FREE_BYTES_MIN, or choose another disk with PRISM_DATA_DIR."
+            "Free some space, lower PRISM_DISK_FREE_BYTES_MIN, or choose another disk with PRISM_DATA_DIR. "
+            f"{signals.DISK_LOW.advice}"
         )
         yield Finding("disk", Level.WRONG, seen, advice)
     elif free < DISK_WANTED_BYTES:
@@ -234,6 +236,35 @@ def _service(name: str, facts: dict[str, Any], problem: str) -> Finding:
     return Finding(check, Level.OK, f"ready, process {facts['pid']}, port {facts['port']}")
 
 
+def _signals(data: DataDir) -> Findings:
+    """What alerts watch, in the metrics of the running stack."""
+    if holder(data.lock_file) is None:
+        return
+    services = (read_json(data.supervisor_file) or {"services": {}})["services"]
+    ports = {name: facts["port"] for name, facts in services.items() if name != "nats" and facts.get("port")}
+    seen = list(signals.seen_in(signals.read_metrics(ports)))
+    for one in seen:
+        yield Finding(one.check, Level.WARNING, one.text, one.signal.advice)
+    for check in ("readiness", "queues", "streams", "graphs"):
+        if all(one.check != check for one in seen):
+            yield Finding(check, Level.OK, "no alert would fire")
+
+
+def _certificate(url: str) -> Findings:
+    """The certificate that clients of an https URL see."""
+    try:
+        left = signals.certificate_seconds(url)
+    except OSError as error:
+        yield Finding("certificate", Level.WRONG, f"{url}: {error}", signals.CERTIFICATE_EXPIRES.advice)
+        return
+    if left is None:
+        return
+    seen = signals.CERTIFICATE_EXPIRES.text(signals.span(left), certificate=url)
+    soon = left < signals.CERTIFICATE_SECONDS_MIN
+    advice = signals.CERTIFICATE_EXPIRES.advice if soon else ""
+    yield Finding("certificate", Level.WARNING if soon else Level.OK, seen, advice)
+
+
 def _server(data: DataDir) -> Findings:
     try:
         target = find_target()
@@ -241,6 +272,7 @@ def _server(data: DataDir) -> Findings:
         return
     if target.local and target.local != data:
         return
+    yield from _certificate(target.url)
     try:
         answer = asyncio.run(_status(target))
     except CommandError as error:
@@ -273,8 +305,12 @@ def _dead_letters(letters: dict[str, Any] | None) -> Finding:
     if letters is None:
         return Finding("dead letters", Level.WARNING, "not known", "Check again when NATS answers.")
     if letters["messages"]:
-        advice = "`prism status` shows the newest with their reasons. Fix the cause, then index the repository again."
-        return Finding("dead letters", Level.WARNING, f"{letters['messages']:,} dead letters", advice)
+        advice = (
+            "`prism status` shows the newest with their reasons. Fix the cause, then index the repository again. "
+            f"{signals.DEAD_LETTERS.advice}"
+        )
+        seen = signals.DEAD_LETTERS.text(f"{letters['messages']:,}")
+        return Finding("dead letters", Level.WARNING, seen, advice)
     return Finding("dead letters", Level.OK, "none")
 
 

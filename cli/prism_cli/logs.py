@@ -42,6 +42,10 @@ _NATS_LEVELS = {
 _LEVEL_STYLES = {"warning": "yellow", "error": "red", "critical": "bold red", "debug": "dim"}
 # Keys of a JSON line that have a column of their own, or that the file implies.
 _SHOWN_ELSEWHERE = {"event", "level", "timestamp", "service", "logger", "exception"}
+# The event of a line that the gateway logs for a call, and what is in columns: they line up where most names fit.
+CALL = "call"
+_COLUMNS = {"tool", "route", "tenant", "code", "total_ms"}
+CALLED_CHARS, TENANT_CHARS, CODE_CHARS, MS_CHARS = 32, 12, 16, 9
 
 
 class Choice(NamedTuple):
@@ -138,8 +142,9 @@ def services(data: DataDir) -> list[str]:
 def parse(service: str, text: str) -> Line:
     """Returns the parts of a line; the time is UNKNOWN_TIME if it has none."""
     if text.startswith("{") and (fields := _object(text)) is not None:
-        rest = {key: value for key, value in fields.items() if key not in _SHOWN_ELSEWHERE}
-        shown = " ".join([str(fields.get("event", "")), *(f"{key}={value}" for key, value in rest.items())])
+        shown = (
+            _call(fields) if fields.get("event") == CALL else _fields(str(fields.get("event", "")), fields)
+        )
         moment = _iso_time(str(fields.get("timestamp", "")))
         return Line(service, moment, str(fields.get("level", "")), shown, fields)
     if found := _ISO.fullmatch(text):
@@ -189,6 +194,21 @@ def _unknown(data: DataDir, service: str, found: list[str]) -> CommandError:
         code="service_unknown",
         exit_code=Exit.USAGE,
     )
+
+
+def _call(fields: dict[str, Any]) -> str:
+    """Returns the line of a call in columns, and then its other fields."""
+    called = str(fields.get("tool") or fields.get("route", ""))
+    columns = (
+        f"{called:{CALLED_CHARS}} {fields.get('tenant', '-')!s:{TENANT_CHARS}} "
+        f"{fields.get('code', '')!s:{CODE_CHARS}} {fields.get('total_ms', '')!s:>{MS_CHARS}} ms"
+    )
+    return _fields(columns, {key: value for key, value in fields.items() if key not in _COLUMNS})
+
+
+def _fields(text: str, fields: dict[str, Any]) -> str:
+    rest = (f"{key}={value}" for key, value in fields.items() if key not in _SHOWN_ELSEWHERE)
+    return " ".join([text, *rest])
 
 
 def _object(text: str) -> dict[str, Any] | None:

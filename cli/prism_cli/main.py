@@ -9,7 +9,21 @@ from typing import Annotated
 
 import typer
 
-from prism_cli.commands import accounting, accounts, agents, asking, config, indexing, managing, repos, stack
+from prism_cli.commands import (
+    accounting,
+    accounts,
+    agents,
+    asking,
+    config,
+    deploying,
+    documents,
+    indexing,
+    managing,
+    repos,
+    stack,
+    tasks,
+    wiki,
+)
 from prism_cli.exits import EXIT_CODES_HELP, CommandError
 
 # By panel of `prism --help`.
@@ -40,10 +54,20 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Connect": (agents.connect, agents.mcp),
     "Manage": (accounting.usage, accounting.audit, accounting.history, accounting.feedback),
+    "Deploy": (deploying.nats_logins,),
 }
 # Commands with commands of their own, such as `prism GROUP list`: a `typer.Typer` with a name and a help text.
 GROUPS: dict[str, tuple[typer.Typer, ...]] = {
-    "Manage": (config.group, repos.group, managing.jobs, accounts.tokens, accounts.tenants),
+    "Manage": (
+        config.group,
+        repos.group,
+        managing.jobs,
+        documents.documents,
+        tasks.tasks,
+        wiki.group,
+        accounts.tokens,
+        accounts.tenants,
+    ),
 }
 
 app = typer.Typer(

@@ -123,6 +123,7 @@ class _Round:
             dirty=self._snapshot.dirty or bool(self._frozen.contents),
             files=files,
             history=self._snapshot.history,
+            commits=self._snapshot.commits,
         )
 
     def _file(self, position: int) -> SnapshotFile:

@@ -22,7 +22,7 @@ GATEWAY = "gateway"
 DEEP = "embedder-deep"
 INGEST = "ingest"
 SEARCH = "search"
-WORKERS = (INGEST, "chunker", "embedder", "indexer", SEARCH, "atlas")
+WORKERS = (INGEST, "chunker", "embedder", "indexer", SEARCH, "atlas", "workspace", "scribe")
 LIMITS = {INGEST: watchdog.INGEST, DEEP: watchdog.DEEP}
 
 # glibc arenas and BLAS thread pools cost tens of megabytes per process, without a gain on few cores.
