@@ -32,7 +32,8 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_search.core.confidence import HIGH_MIN, LEAD_MAX, LOW_MAX
 from prism_search.core.retrieval.plan import KEYWORD_LEG
 from prism_search.core.sentences import sentences
-from prism_search.core.words import IDENTIFIER, STOP_WORDS, stems_of
+from prism_search.core.words import IDENTIFIER, stems_of
+from prism_source.words import STOP_WORDS
 
 OWNER = "calibrate"
 PER_FAMILY = 60

@@ -55,13 +55,18 @@ def lay_out(clone: Path, folder: Path) -> str:
     """Writes the tree some hundred commits back to a folder, unless it is there, and returns its commit."""
     chain = git(clone, "rev-list", "--first-parent", "HEAD").split()
     base = chain[min(BACK, len(chain) // 3)]
+    lay_out_commit(clone, base, folder)
+    return base
+
+
+def lay_out_commit(clone: Path, commit: str, folder: Path) -> None:
+    """Writes the tree of a commit to a folder, unless it is there."""
     if not folder.exists():
         folder.mkdir(parents=True)
         packed = subprocess.run(
-            ["git", "-C", str(clone), "archive", base], stdout=subprocess.PIPE, check=True
+            ["git", "-C", str(clone), "archive", commit], stdout=subprocess.PIPE, check=True
         ).stdout
         subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
-    return base
 
 
 def commits_after(clone: Path, base: str, folder: Path) -> Iterator[Commit]:

@@ -24,7 +24,7 @@ from bench.spread import Spread, median, spread
 from bench.stack import Stack, Stopwatch
 from prism_cli.client import Prism
 
-SECRET = "of a benchmark"
+SECRET = "benchmark-webhook-secret"
 # Environment of a stack that fetches from a folder.
 SETTINGS = {
     "PRISM_CLONE_SCHEMES": "file",

@@ -1,0 +1,1 @@
+"""Documents and tasks at the sizes for which their targets are set."""
