@@ -3,12 +3,13 @@
 import asyncio
 import hashlib
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx2
@@ -25,8 +26,53 @@ from prism_contracts import names
 from prism_contracts.base import Lane, Message
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import Job, JobCounts, JobState, Layer, LayerKind, LayerState, Repository, Token
+from prism_contracts.records import (
+    UNCOMMITTED,
+    Anchor,
+    AnchoredKind,
+    AnchorKind,
+    BranchLink,
+    CommitLink,
+    Job,
+    JobCounts,
+    JobState,
+    Layer,
+    LayerKind,
+    LayerState,
+    PlanningReference,
+    Repository,
+    Staleness,
+    StaleReason,
+    TaskChange,
+    Token,
+)
+from prism_contracts.rpc.anchors import CONCERNING, Concerning, ConcerningReply, ConcerningRequest
+from prism_contracts.rpc.changes import CHANGES, ChangeKind, ChangesReply, ChangesRequest, FileChange
 from prism_contracts.rpc.common import RECEIPT, GraphReceipt, Receipt, ReceiptRequest
+from prism_contracts.rpc.context import ANSWER_CONTEXT, CONTEXT
+from prism_contracts.rpc.descriptions import DESCRIBE, DESCRIPTIONS
+from prism_contracts.rpc.document_remote import (
+    DOCUMENT_BUNDLE,
+    GET_DOCUMENT_REMOTE,
+    PUSH_DOCUMENTS,
+    REMOVE_DOCUMENT_REMOTE,
+    SET_DOCUMENT_REMOTE,
+)
+from prism_contracts.rpc.documents import (
+    COMMIT_DOCUMENTS,
+    CREATE_DOCUMENT,
+    DOCUMENT_DIFF,
+    DOCUMENT_VERSIONS,
+    EXPORT_DOCUMENTS,
+    GENERATE_EMBEDDINGS,
+    GENERATE_TAGS,
+    GET_DOCUMENT,
+    GET_DOCUMENT_METADATA,
+    IMPORT_DOCUMENTS,
+    LIST_DOCUMENTS,
+    SEARCH_DOCUMENTS,
+    UPDATE_DOCUMENT,
+)
 from prism_contracts.rpc.files import (
     COVERAGE,
     LIST_FILES,
@@ -172,11 +218,30 @@ from prism_contracts.rpc.symbols import (
     SymbolReferences,
     TextLine,
 )
+from prism_contracts.rpc.tasks import (
+    CREATE_TASK,
+    GET_TASK,
+    LIST_TASKS,
+    UPDATE_TASK,
+    CreateTaskRequest,
+    GetTaskRequest,
+    ListTasksReply,
+    ListTasksRequest,
+    TaskReply,
+    TaskSummary,
+    UpdateTaskRequest,
+)
+from prism_contracts.rpc.wiki import GENERATE_WIKI, GET_WIKI_PAGE, LIST_WIKI_PAGES
 from prism_gateway.main import build, open_records
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.tokens import TokenBook
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
+from prism_scribe.main import ScribeApp
+from prism_scribe.main import build as build_scribe
+from prism_scribe.settings import ScribeSettings
+from prism_workspace.main import build as build_workspace
+from prism_workspace.settings import WorkspaceSettings
 
 SECRET = "prism_" + "s" * 40
 RECOVERY_S = 20.0
@@ -267,6 +332,25 @@ AN_EDIT_CONTEXT = EditContextReply(
     rules=(RULES,),
     receipt=A_RECEIPT,
 )
+A_DOCUMENT = Concerning(
+    kind=AnchoredKind.DOCUMENT,
+    subject="d1",
+    title="How it runs",
+    path="generated/2026/01/how-it-runs.md",
+    anchors=(
+        Anchor(
+            repo="r",
+            kind=AnchorKind.SYMBOL,
+            path="src/app.py",
+            symbol="main",
+            start_line=3,
+            end_line=5,
+            commit="c0ffee1",
+            blob="b",
+            stale=Staleness(reason=StaleReason.TEXT_CHANGED, commit="4f7c2b9", found_at=NOW),
+        ),
+    ),
+)
 LINES = [f"line {number}" for number in range(1, 301)]
 
 
@@ -278,6 +362,8 @@ class FakeServices:
 
     def __init__(self) -> None:
         self.asked: list[Message] = []
+        self.places: list[ConcerningRequest] = []
+        self.corpus_version = A_RECEIPT.corpus_version
         self.slow_began, self.slow_ends = asyncio.Event(), asyncio.Event()
         self.hits: tuple[Hit, ...] = (HIT,)
         self.looks: list[Job] = []  # what looks at job-1 find, before A_JOB
@@ -315,8 +401,8 @@ class FakeServices:
             next_actions=("Read src/app.py.",),
             diagnostics={} if hits else {"files_in_scope": 3},
             next_cursor=str(end) if end < len(self.hits) else "",
-            receipt=A_RECEIPT,
-            timings_ms={"store": 1.5},
+            receipt=A_RECEIPT.model_copy(update={"corpus_version": self.corpus_version}),
+            timings_ms={"embed": 2.5, "legs": 1.5},
         )
 
     async def grep(self, request: GrepRequest) -> GrepReply:
@@ -456,6 +542,10 @@ class FakeServices:
         self.asked.append(request)
         return AN_EDIT_CONTEXT
 
+    async def concerning(self, request: ConcerningRequest) -> ConcerningReply:
+        self.places.append(request)
+        return ConcerningReply(concerning=(A_DOCUMENT,), total=1)
+
     async def existing(self, request: ExistingRequest) -> ExistingReply:
         self.asked.append(request)
         found = ExistingDefinition(
@@ -486,7 +576,7 @@ class FakeServices:
 
     async def receipt(self, request: ReceiptRequest) -> Receipt:
         self.asked.append(request)
-        return A_RECEIPT
+        return A_RECEIPT.model_copy(update={"corpus_version": self.corpus_version})
 
     async def coverage(self, request: CoverageRequest) -> CoverageReply:
         self.asked.append(request)
@@ -553,6 +643,51 @@ class FakeServices:
         self.asked.append(request)
         return RepositoryReply(repository=REPOSITORY)
 
+    async def create_task(self, request: CreateTaskRequest) -> TaskReply:
+        self.asked.append(request)
+        return self._task(request.title, "need to be done", 1)
+
+    async def get_task(self, request: GetTaskRequest) -> TaskReply:
+        self.asked.append(request)
+        return self._task("Retry deliveries", "in-progress", 2)
+
+    async def update_task(self, request: UpdateTaskRequest) -> TaskReply:
+        self.asked.append(request)
+        if request.expected_version == 1:
+            raise PrismError(ErrorCode.TASK_CONFLICT, "It has changed.", "Read it again.", version=2)
+        return self._task("Retry deliveries", request.status or "in-progress", 3)
+
+    async def list_tasks(self, request: ListTasksRequest) -> ListTasksReply:
+        self.asked.append(request)
+        shown = self._task("Retry deliveries", "in-progress", 2).model_dump(
+            include={"id", "title", "status", "repo", "version", "created_at", "updated_at"}
+        )
+        return ListTasksReply(
+            tasks=(TaskSummary(**shown, branches=("retry",), commits=("4f2d9c1b" * 5,)),),
+            total=2,
+            next_cursor="" if request.cursor else "W10",
+        )
+
+    def _task(self, title: str, status: str, version: int) -> TaskReply:
+        now = datetime.now(UTC)
+        change = TaskChange(version=version, at=now, by="laptop", changed=("status",), to_status=status)
+        return TaskReply(
+            id="7c0d5a54-3f0e-4c7b-9d1e-2a6b8c4f1e90",
+            title=title,
+            description="A delivery that fails is tried again.",
+            notes="Ask the carrier.",
+            status=status,
+            repo="acme/app",
+            version=version,
+            created_at=now,
+            updated_at=now,
+            created_by="laptop",
+            planning_references=(PlanningReference(file_path="docs/plan.md", reference_type="plan"),),
+            branches=(BranchLink(branch_name="retry", linked_at=now),),
+            commits=(CommitLink(commit_hash="4f2d9c1b" * 5, commit_message="Retry", linked_at=now),),
+            history=(change,),
+        )
+
     async def repository_status(self, request: RepositoryStatusRequest) -> RepositoryStatusReply:
         self.asked.append(request)
         if request.repo == "no/such":
@@ -565,6 +700,13 @@ class FakeServices:
             active_job=A_JOB,
             last_job=A_JOB,
         )
+
+    async def changes(self, request: ChangesRequest) -> ChangesReply:
+        self.asked.append(request)
+        change = FileChange(
+            path="src/app.py", change=ChangeKind.CHANGED, at=NOW, commit=UNCOMMITTED, version=3, job="j"
+        )
+        return ChangesReply(repo="acme/app", changes=(change,))
 
     async def reindex(self, request: ReindexRequest) -> JobReply:
         self.asked.append(request)
@@ -719,6 +861,14 @@ def serve_atlas(bus: Bus, fake: FakeServices) -> None:
     bus.serve(ARCHITECTURE, architecture)
 
 
+def serve_scribe(bus: Bus, scribe: ScribeApp, fake: FakeServices) -> None:
+    """Contexts are gathered from the fakes; wikis and descriptions are canned."""
+    bus.serve(CONTEXT, scribe.contexts.context)
+    bus.serve(ANSWER_CONTEXT, scribe.contexts.answer)
+    for rpc in (DESCRIPTIONS, DESCRIBE, LIST_WIKI_PAGES, GET_WIKI_PAGE, GENERATE_WIKI):
+        bus.serve(rpc, partial(canned, fake, rpc.reply))
+
+
 def serve_search(bus: Bus, fake: FakeServices) -> None:
     for rpc, handle in (
         (SEARCH, fake.search),
@@ -729,6 +879,7 @@ def serve_search(bus: Bus, fake: FakeServices) -> None:
         (DEFINITIONS, fake.definitions),
         (REFERENCES, fake.references),
         (EDIT_CONTEXT, fake.edit_context),
+        (CONCERNING, fake.concerning),
         (EXISTING, fake.existing),
         (CONVENTIONS, fake.conventions),
         (REPO_CONTEXT, fake.repo_context),
@@ -756,6 +907,11 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (UPDATE_REPOSITORY, fake.update_repository),
         (CLEAR_CACHE, fake.update_repository),
         (REPOSITORY_STATUS, fake.repository_status),
+        (CHANGES, fake.changes),
+        (CREATE_TASK, fake.create_task),
+        (GET_TASK, fake.get_task),
+        (UPDATE_TASK, fake.update_task),
+        (LIST_TASKS, fake.list_tasks),
         (REINDEX, fake.reindex),
         (OPEN_SNAPSHOT, fake.open_snapshot),
     ):
@@ -779,6 +935,7 @@ class Stack:
     book: Records[Token]
     tokens: TokenBook
     tenants: Tenants
+    metrics: CollectorRegistry
     secret: str = SECRET
     headers: dict[str, str] = field(default_factory=lambda: {"Authorization": f"Bearer {SECRET}"})
 
@@ -817,6 +974,39 @@ class Stack:
 StackMaker = Callable[..., Any]
 
 
+async def serve_documents(bus: Bus, nats_url: str, services: tuple[str, ...]) -> None:
+    """Serve the documents of the real workspace, if it is one of the services: they need nothing but NATS.
+
+    Its tasks and places are not served, because the stand-ins answer for them.
+    """
+    if "workspace" not in services:
+        return
+    settings = WorkspaceSettings(nats_url=nats_url)
+    await bus.connect()
+    app = await build_workspace(bus, settings)
+    for rpc, handle in (
+        (GET_DOCUMENT, app.documents.get),
+        (GET_DOCUMENT_METADATA, app.documents.get_metadata),
+        (LIST_DOCUMENTS, app.documents.list),
+        (CREATE_DOCUMENT, app.documents.create),
+        (UPDATE_DOCUMENT, app.documents.update),
+        (COMMIT_DOCUMENTS, app.documents.commit),
+        (SEARCH_DOCUMENTS, app.knowledge.search),
+        (GENERATE_TAGS, app.knowledge.generate_tags),
+        (DOCUMENT_VERSIONS, app.documents.versions),
+        (DOCUMENT_DIFF, app.documents.diff),
+        (IMPORT_DOCUMENTS, app.folders.take),
+        (EXPORT_DOCUMENTS, app.folders.give),
+        (GENERATE_EMBEDDINGS, app.knowledge.generate_embeddings),
+        (DOCUMENT_BUNDLE, app.remote.bundle),
+        (PUSH_DOCUMENTS, app.remote.push),
+        (GET_DOCUMENT_REMOTE, app.remote.get),
+        (SET_DOCUMENT_REMOTE, app.remote.set),
+        (REMOVE_DOCUMENT_REMOTE, app.remote.remove),
+    ):
+        bus.serve(rpc, handle, deadline_s=settings.documents_deadline_s)
+
+
 @pytest.fixture
 async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
     """Starts a stack; keyword arguments are settings of the gateway, `services` the stand-ins to run."""
@@ -824,29 +1014,43 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
 
     async def make(
         *,
-        services: tuple[str, ...] = ("search", "ingest", "atlas"),
+        services: tuple[str, ...] = ("search", "ingest", "atlas", "scribe", "workspace"),
         plans: PlanSettings | None = None,
         port: int = 0,
+        scribe: Mapping[str, Any] = MappingProxyType({}),
         **settings: Any,
     ) -> Stack:
         config = GatewaySettings(
             **{"nats_url": nats_server.url, "bootstrap_token_sha256": digest_of(SECRET)} | settings
         )
         fake = FakeServices()
-        buses = {name: Bus(name, config) for name in ("search", "ingest", "atlas", "gateway")}
+        buses = {
+            name: Bus(name, config)
+            for name in ("search", "ingest", "atlas", "scribe", "workspace", "gateway")
+        }
         if "search" in services:
             serve_search(buses["search"], fake)
         if "ingest" in services:
             serve_ingest(buses["ingest"], fake)
         if "atlas" in services:
             serve_atlas(buses["atlas"], fake)
+        if "scribe" in services:
+            settings_of_scribe = ScribeSettings(nats_url=config.nats_url, **scribe)
+            await buses["scribe"].connect()
+            app_of_scribe = await build_scribe(
+                buses["scribe"], settings_of_scribe, plans or PlanSettings(), CollectorRegistry()
+            )
+            serve_scribe(buses["scribe"], app_of_scribe, fake)
+            undo.append(app_of_scribe.writer.close)
+        await serve_documents(buses["workspace"], config.nats_url, services)
         for bus in buses.values():
             await bus.start()
             undo.append(bus.stop)
         undo.append(fake.end_slow)
         bus = buses["gateway"]
         vault = Vault(VaultSettings(secrets_key=SecretStr("k" * KEY_CHARS_MIN)))
-        app = build(bus, config, vault, plans or PlanSettings(), CollectorRegistry())
+        metrics = CollectorRegistry()
+        app = build(bus, config, vault, plans or PlanSettings(), metrics)
         await open_records(bus, app, config)
         listener = socket.create_server(("127.0.0.1", port))
         server = uvicorn.Server(uvicorn.Config(app.http, log_config=None, access_log=False, lifespan="on"))
@@ -871,6 +1075,7 @@ async def make_stack(nats_server) -> AsyncIterator[StackMaker]:
             book,
             app.parts.tokens,
             app.parts.tenants,
+            metrics,
         )
 
     yield make

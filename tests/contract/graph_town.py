@@ -5,13 +5,14 @@ graph.
 import asyncio
 import hashlib
 import os
-import sys
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 import pytest
+from forked_services import forked
 from indexed_texts import CREATED_AT, DIMENSION, MODEL, file_point
 from scip_stack import keep_scip
 
@@ -78,11 +79,18 @@ class Town:
         await self.bus.stop()
         await self.client.close()
 
-    async def import_(self, version: int, files: Mapping[str, str | None], *, announced: bool = True) -> None:
-        """Writes files (None removes one), and announces the import unless `announced` is false."""
+    async def import_(
+        self, version: int, files: Mapping[str, str | None], *, announced: bool = True, dirty: bool = False
+    ) -> None:
+        """Writes files (None removes one), and announces the import unless `announced` is false.
+
+        With `dirty`, it is an edit that no commit holds.
+        """
         points = [self._point(version, path, text) for path, text in files.items()]
         await Writer(self.client).write(self.tenant, points)
-        state = LayerState(commit=f"c{version}", version=version, job=f"j{version}", indexed_at=CREATED_AT)
+        state = LayerState(
+            commit=f"c{version}", dirty=dirty, version=version, job=f"j{version}", indexed_at=CREATED_AT
+        )
         record = Repository(
             tenant=self.tenant, repo=REPO, name=NAME, source="upload", created_at=CREATED_AT,
             next_version=version + 1, served=state,
@@ -143,27 +151,13 @@ class Town:
             )
         )  # fmt: skip
 
-    def atlas(self, **settings: str) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+    def atlas(self, **settings: str) -> AbstractAsyncContextManager[BaseProcess]:
         """Starts the real process with these environment variables; kills it at the end."""
-        return self._process("prism_atlas.main", **settings)
+        return forked("prism_atlas.main", self._environment | settings)
 
-    def search(self) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+    def search(self) -> AbstractAsyncContextManager[BaseProcess]:
         """Starts the real search process; kills it at the end."""
-        return self._process("prism_search.main")
-
-    @asynccontextmanager
-    async def _process(self, module: str, **settings: str) -> AsyncIterator[asyncio.subprocess.Process]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", module),
-            env=self._environment | settings,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        try:
-            yield process
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
+        return forked("prism_search.main", self._environment)
 
     async def record(self) -> GraphRecord | None:
         bucket = await open_bucket(self.bus.js, names.KV_GRAPHS)

@@ -5,7 +5,7 @@ repositories.
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from prometheus_client import CollectorRegistry
@@ -79,14 +79,22 @@ class Index(NamedTuple):
 
 @asynccontextmanager
 async def open_index(
-    nats_url: str, qdrant_url: str, tenant: str, repositories: Iterable[str], points: Sequence[FilePoint]
+    nats_url: str,
+    qdrant_url: str,
+    tenant: str,
+    repositories: Iterable[str],
+    points: Sequence[FilePoint],
+    **fields: Any,
 ) -> AsyncIterator[Index]:
-    """Opens an index of these points, which are files of repositories with these names."""
+    """Opens an index of these points, which are files of repositories with these names.
+
+    `fields` are settings of search.
+    """
     client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
     writer = Writer(client)
     await writer.ensure_collection(tenant, MODEL, DIMENSION)
     await writer.write(tenant, points)
-    settings = SearchSettings(nats_url=nats_url, answers_enabled=False)
+    settings = SearchSettings(nats_url=nats_url, answers_enabled=False, **fields)
     bus = Bus("search", settings)
     await bus.start()
     records = Records(await open_bucket(bus.js, names.KV_REPOSITORIES), Repository)
@@ -101,6 +109,9 @@ async def open_index(
             active_job="j1",
         )
         await records.put(record.key, record)
-    yield Index(bus, await build(bus, settings, client, OneVector(), CollectorRegistry()))
+    app = await build(bus, settings, client, OneVector(), CollectorRegistry())
+    yield Index(bus, app)
+    if app.reranker:
+        await app.reranker.close()
     await bus.stop()
     await client.close()

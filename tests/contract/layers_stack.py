@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from prometheus_client import CollectorRegistry
 from test_mirrors import Origin
 
@@ -93,12 +94,14 @@ from prism_ingest.operations.removals import Removals
 from prism_ingest.operations.sweep import Sweeper
 from prism_ingest.operations.tenant_removals import TenantRemovals
 from prism_ingest.settings import IngestSettings
+from prism_runtime import bus as bus_module
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
 
 TENANT, NAME = "t", "acme/app"
 REPO = repo_id(NAME)
 DEADLINE_S = 30.0
+LEFT_WORK_S = 0.1
 SWEEP_PAUSE_S = 300
 NOWHERE = Receipt(
     repo=NAME, indexed_commit="", head_commit="", lag_seconds=0, indexed_at=None, corpus_version=0, files_indexed=0,
@@ -328,10 +331,12 @@ class Town(NamedTuple):
 
     async def shown(self, ref: str) -> dict[str, str]:
         """Returns the visible files of a layer: blob by path. Fails if the index lacks a variant."""
-        layer = await self.layer(ref)
-        assert layer is not None
-        files = await self.variants.lists.get(layer.files)
-        assert files is not None
+        files = None
+        async with asyncio.timeout(DEADLINE_S):
+            while files is None:  # the layer may get a newer list between the two reads
+                layer = await self.layer(ref)
+                assert layer is not None
+                files = await self.variants.lists.get(layer.files)
         assert (layer.files_changed, layer.files_hidden) == (len(files.variants), len(files.hidden))
         own = {
             path: self.index.held[file_id(TENANT, REPO, variant, path)].blob
@@ -425,5 +430,9 @@ async def town(
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})
     await made.index_base()
     yield made
-    await bus.stop()
-    await behind.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        # Nobody needs the work that a test left: a stopping bus would finish it first.
+        patch.setattr(bus_module, "FINISH_S", LEFT_WORK_S)
+        patch.setattr(bus_module, "CUT_SHORT_S", LEFT_WORK_S)
+        await bus.stop()
+        await behind.stop()

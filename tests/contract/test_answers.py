@@ -5,11 +5,12 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from indexed_texts import DIMENSION, MODEL, OneVector, file_point
 from prometheus_client import CollectorRegistry
+from rerank_server import last_first, reranker, scores
 
 from prism_contracts import names
 from prism_contracts.base import repo_id
@@ -25,6 +26,7 @@ from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_search.adapters import answers as answers_module
+from prism_search.adapters.metrics import STEPS
 from prism_search.main import SearchApp, build
 from prism_search.settings import SearchSettings
 from prism_store.gate import connect
@@ -43,6 +45,7 @@ class Searcher(NamedTuple):
     """One process of search."""
 
     app: SearchApp
+    metrics: CollectorRegistry
 
     async def ask(self, tenant: str, query: str = QUERY, **asked: object) -> SearchReply:
         return await self.app.search.search(SearchRequest(tenant=tenant, query=query, **asked))
@@ -58,10 +61,10 @@ class Index:
     async def begin(self, tenant: str) -> None:
         await self._records.modify(self._key(tenant), lambda found: _begun(found, tenant))
 
-    async def write(self, tenant: str, text: str, name: str = NAME) -> None:
+    async def write(self, tenant: str, text: str, name: str = NAME, path: str = PATH) -> None:
         await self._writer.ensure_collection(tenant, MODEL, DIMENSION)
         version = await self._version(tenant)
-        await self._writer.write(tenant, [file_point(tenant, name, PATH, text, version)])
+        await self._writer.write(tenant, [file_point(tenant, name, path, text, version)])
 
     async def finish(self, tenant: str) -> None:
         version = await self._version(tenant)
@@ -124,12 +127,16 @@ def searcher(nats_server, bus, qdrant_url) -> Callable:
     """Starts search as one of several processes."""
 
     @asynccontextmanager
-    async def start(*, deep: bool = False) -> AsyncIterator[Searcher]:
-        settings = SearchSettings(nats_url=nats_server.url, deep_enabled=deep)
+    async def start(*, deep: bool = False, **fields: Any) -> AsyncIterator[Searcher]:
+        settings = SearchSettings(nats_url=nats_server.url, deep_enabled=deep, **fields)
         bus = Bus("search", settings)
         await bus.start()
         client = connect(StoreSettings(url=qdrant_url, timeout_s=30))
-        yield Searcher(await build(bus, settings, client, OneVector(), CollectorRegistry()))
+        metrics = CollectorRegistry()
+        app = await build(bus, settings, client, OneVector(), metrics)
+        yield Searcher(app, metrics)
+        if app.reranker:
+            await app.reranker.close()
         await client.close()
         await bus.stop()
 
@@ -153,9 +160,35 @@ async def test_a_cached_answer_gets_a_receipt_of_its_own(index, searcher, tenant
         again = await search.ask(tenant, "  next stop\nof a parcel ", repo=NAME)
         assert (first.receipt.cached, again.receipt.cached) == (False, True)
         assert again.results == first.results
-        assert again.timings_ms.keys() == {"cache", "receipt"}
+        assert again.timings_ms.keys() == {"prepare", "cache", "receipt"}
         assert not (await search.ask(tenant, "next stop")).receipt.cached
         assert not (await search.ask(tenant, limit=1)).receipt.cached
+
+
+async def test_a_search_is_measured_by_where_it_was_answered_and_by_step(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with searcher() as search:
+
+        def counted(name: str, **labels: str) -> float | None:
+            return search.metrics.get_sample_value(f"{name}_count", labels)
+
+        assert counted("prism_search_answer_seconds", found="memory") == 0
+        assert counted("prism_search_leg_seconds", leg="keyword") == 0
+        reply = await search.ask(tenant)
+        await search.ask(tenant)
+        answers = [
+            counted("prism_search_answer_seconds", found=found) for found in ("nowhere", "memory", "passed")
+        ]
+        assert answers == [1, 1, 0]
+        assert set(reply.timings_ms) == set(STEPS)
+        for step in STEPS:
+            expected = 2 if step in {"prepare", "cache", "receipt"} else 1
+            assert counted("prism_search_step_seconds", step=step) == expected, step
+        assert counted("prism_search_leg_seconds", leg="keyword") == 1
+        assert counted("prism_search_leg_seconds", leg="deep") == 0
+        assert counted("prism_query_embedding_seconds", tier="fast") == 1
+        failures = search.metrics.get_sample_value("prism_search_leg_failures_total", {"leg": "keyword"})
+        assert failures == 0
 
 
 async def test_an_import_invalidates_cached_answers_when_it_begins(index, searcher, tenant):
@@ -260,6 +293,7 @@ async def test_an_answer_without_its_deep_vector_reports_it(index, searcher, bus
     async with searcher(deep=True) as search:
         reply = await search.ask(tenant)
         assert (reply.receipt.missing_legs, text_of(reply)) == (("deep",), OLD)
+        assert search.metrics.get_sample_value("prism_search_leg_failures_total", {"leg": "deep"}) >= 1
 
 
 async def test_questions_are_answered_without_the_bucket(index, searcher, bus, tenant):
@@ -284,3 +318,31 @@ async def test_without_nats_nothing_hangs_and_no_cache_is_used(
         async with asyncio.timeout(DEADLINE_S):
             while not (await search.ask(tenant)).receipt.cached:
                 await asyncio.sleep(0.01)
+
+
+async def test_another_reranker_makes_another_answer(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    async with (
+        reranker() as server,
+        searcher(**server.settings()) as one,
+        searcher(**server.settings()) as same,
+        searcher(**server.settings(reranker_model="rank-2")) as other,
+    ):
+        await one.ask(tenant)
+        async with asyncio.timeout(DEADLINE_S):
+            while not (await same.ask(tenant)).receipt.cached:
+                await asyncio.sleep(0.005)
+        assert not (await other.ask(tenant)).receipt.cached
+
+
+async def test_an_answer_that_the_reranker_did_not_order_is_not_cached(index, searcher, tenant):
+    await index.import_(tenant, OLD)
+    await index.write(tenant, OLD + "\n\n" + OLD.replace("next_stop", "last_stop"), path="depot/stops.py")
+    async with reranker() as server, searcher(**server.settings()) as search:
+        server.answer = scores(1.0)  # of one document, where two were asked about
+        for _ in range(2):
+            reply = await search.ask(tenant)
+            assert (reply.receipt.cached, reply.receipt.missing_legs) == (False, ("reranker",))
+        server.answer = last_first
+        assert not (await search.ask(tenant)).receipt.missing_legs
+        assert (await search.ask(tenant)).receipt.cached

@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Callable, Collection
 
 import psutil
 import pytest
+from faststream.exceptions import NackMessage
 from nats.aio.msg import Msg
+from nats.js.api import AckPolicy, ConsumerConfig
 
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
@@ -183,6 +185,27 @@ async def test_an_outage_makes_no_dead_letters(make_bus, monkeypatch) -> None:
     assert await dead_letters(bus) == 0
 
 
+async def test_a_message_that_stopping_processes_gave_back_has_all_its_attempts(
+    make_bus, monkeypatch
+) -> None:
+    monkeypatch.setattr(delivery, "BACKOFF_S", (0.01,))
+    given_back = delivery.ATTEMPTS_MAX
+    bus, calls = make_bus(), []
+
+    async def handle(event: FileRemoved) -> None:
+        calls.append(event)
+        if len(calls) <= given_back:
+            raise NackMessage
+        if len(calls) < given_back + delivery.ATTEMPTS_MAX:
+            raise RuntimeError("a failure")
+
+    bus.consume(topics.FILE_REMOVED, handle, workers=1)
+    await bus.start()
+    await publish(bus, removed(0))
+    await until(lambda: len(calls) == given_back + delivery.ATTEMPTS_MAX)
+    assert await dead_letters(bus) == 0
+
+
 async def test_a_large_body_is_sent_as_a_claim(make_bus) -> None:
     bus, seen = make_bus(), []
     path = random.Random(1).randbytes(names.MESSAGE_BYTES_MAX).hex()  # still past the limit when compressed
@@ -230,11 +253,22 @@ async def test_work_continues_after_a_server_restart(make_bus, nats_server) -> N
     await bus.start()
     await publish(bus, removed(0))
     await until(lambda: 0 in seen)
+    assert bus.metrics.get_sample_value("prism_nats_reconnects_total") == 0
     nats_server.kill()
     publishing = asyncio.create_task(publish(bus, removed(1)))
     nats_server.start()
     await publishing
     await until(lambda: 1 in seen)
+    assert bus.metrics.get_sample_value("prism_nats_reconnects_total") == 1
+
+
+async def test_the_disk_and_followed_buckets_are_shown(make_bus, tmp_path) -> None:
+    bus = make_bus(disk_dir=str(tmp_path))
+    assert bus.metrics.get_sample_value("prism_disk_free_bytes") > 0
+    assert make_bus("search").metrics.get_sample_value("prism_disk_free_bytes") is None
+    await bus.connect()
+    await bus.follow("prism_test", JobRequest)
+    assert bus.metrics.get_sample_value("prism_records_heard_seconds", {"bucket": "prism_test"}) >= 0
 
 
 async def test_a_check_that_times_out_breaks_nothing(make_bus, nats_server) -> None:
@@ -343,3 +377,61 @@ async def test_a_request_gets_an_answer_or_an_error(make_bus) -> None:
     with pytest.raises(PrismError) as caught:
         await client.ask(SEARCH, JobRequest(tenant="t"), timeout_s=2)
     assert caught.value.code is ErrorCode.UNAVAILABLE
+
+
+async def test_answers_are_counted_by_code(make_bus) -> None:
+    server, client = make_bus("ingest"), make_bus("gateway")
+
+    async def handle(request: JobRequest) -> JobReply:
+        if request.job:
+            raise PrismError(ErrorCode.JOB_NOT_FOUND, "No such job.")
+        raise RuntimeError("broken")
+
+    def count(code: str) -> float | None:
+        labels = {"method": JOB.name, "code": code}
+        return server.metrics.get_sample_value("prism_rpc_answers_total", labels)
+
+    server.serve(JOB, handle)
+    await server.start()
+    await client.start()
+    assert (count("ok"), count("internal"), count("job_not_found")) == (0, 0, None)
+    for job in ("a", "b", ""):
+        with pytest.raises(PrismError):
+            await client.ask(JOB, JobRequest(tenant="t", job=job), timeout_s=2)
+    assert (count("ok"), count("internal"), count("job_not_found")) == (0, 1, 2)
+    assert server.metrics.get_sample_value("prism_rpc_seconds_count", {"method": JOB.name}) == 3
+
+
+async def test_a_message_of_a_stream_is_no_request(make_bus):
+    """A right to create a consumer is no right to ask: NATS does not check where a consumer delivers."""
+    asked: list[str] = []
+
+    async def handle(request: JobRequest) -> JobReply:
+        asked.append(request.job)
+        raise PrismError(ErrorCode.JOB_NOT_FOUND, "none", "none")
+
+    server, client = make_bus("ingest"), make_bus("gateway")
+    server.serve(JOB, handle)
+    await server.start()
+    await client.start()
+    forged = JobRequest(tenant="t", job="forged").model_dump_json().encode()
+    bucket = await open_bucket(client.js, "forgery")
+    await bucket.put("x", forged)
+    consumer = ConsumerConfig(
+        name="forger",
+        deliver_subject=JOB.subject,
+        deliver_group="ingest",
+        ack_policy=AckPolicy.EXPLICIT,
+        max_deliver=1,
+    )
+    await client.js.add_consumer("KV_forgery", consumer)
+
+    async def delivered() -> int:
+        return (await client.js.consumer_info("KV_forgery", "forger")).delivered.consumer_seq
+
+    async with asyncio.timeout(DEADLINE_S):
+        while not await delivered():
+            await asyncio.sleep(0.01)
+    with pytest.raises(PrismError, match="none"):
+        await client.ask(JOB, JobRequest(tenant="t", job="asked"), timeout_s=2)
+    assert asked == ["asked"]

@@ -2,20 +2,23 @@
 
 import asyncio
 import os
-import sys
 import threading
 import uuid
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
+from multiprocessing.process import BaseProcess
 
 import numpy as np
 import pytest
+from forked_services import forked
+from prometheus_client import CollectorRegistry
 
 from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names, topics
 from prism_contracts.base import BASE_LAYER, Lane, repo_id
 from prism_contracts.code import Chunk, FileFlags, FileStatus, Symbol, SymbolKind
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChunked, FileEmbedded, RepoIndexed
 from prism_contracts.records import (
     Layer,
@@ -38,6 +41,7 @@ from prism_runtime.records import Records, WatchedRecords, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.vectors import to_message
 from prism_search.adapters.embedding import QueryEmbedding
+from prism_search.adapters.metrics import QueryEmbeddingMetrics
 from prism_store.gate import connect
 from prism_store.points import FilePoint
 from prism_store.reader import Reader, with_status, with_vector
@@ -123,19 +127,9 @@ class Tier:
     async def records(self, bucket, record_type):
         return Records(await open_bucket(self.test_bus.js, bucket), record_type)
 
-    @asynccontextmanager
-    async def indexer(self) -> AsyncIterator[asyncio.subprocess.Process]:
+    def indexer(self) -> AbstractAsyncContextManager[BaseProcess]:
         """Runs the real process; killed at the end."""
-        command = (sys.executable, "-m", "prism_indexer.main")
-        process = await asyncio.create_subprocess_exec(
-            *command, env=self._environment, stderr=asyncio.subprocess.DEVNULL
-        )
-        try:
-            yield process
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
+        return forked("prism_indexer.main", self._environment)
 
     @asynccontextmanager
     async def embedder(self, encoder: LetterEncoder, weights: str = "w") -> AsyncIterator[DeepModel]:
@@ -143,7 +137,9 @@ class Tier:
         bus = Bus("embedder-deep", self.settings)
         await bus.connect()
         model = DeepModel(encoder, weights, DeepOptions())
-        app = await build(bus, EmbedderSettings(embedder_tier="deep", embedder_deep_threads=2), model)
+        self.metrics = CollectorRegistry()
+        settings = EmbedderSettings(embedder_tier="deep", embedder_deep_threads=2)
+        app = await build(bus, settings, model, self.metrics)
         register(bus, app, workers=1)
         await announce(bus, app, adopt=False)
         await bus.start()
@@ -230,13 +226,15 @@ async def test_deep_vectors_are_added_once_although_the_indexer_dies(tier):
                 while not (await tier.test_bus.js.stream_info("PRISM_DEEP")).state.messages:
                     await asyncio.sleep(0.01)
             indexer.kill()
-            await indexer.wait()
+            await asyncio.to_thread(indexer.join)
         assert await tier.filled(model) == 0
         encoder.gate.set()
         async with tier.indexer():
             await tier.until_filled(model)
         assert len(encoder.documents) == len(set(encoder.documents)) == FILES
         assert encoder.documents[0].startswith("route")
+        labels = {"tier": "deep", "source": "computed"}
+        assert tier.metrics.get_sample_value("prism_embedded_texts_total", labels) == FILES
 
 
 async def test_restarted_model_gets_no_repeated_requests(tier):
@@ -246,7 +244,7 @@ async def test_restarted_model_gets_no_repeated_requests(tier):
     async with tier.embedder(LetterEncoder()), tier.indexer() as indexer:
         await tier.until_handled(topics.DEEP_STARTED)
         assert await tier.requests() == asked
-        assert indexer.returncode is None
+        assert indexer.exitcode is None
 
 
 async def test_import_requests_vectors_of_its_changed_files_only(tier):
@@ -304,10 +302,36 @@ async def test_a_question_does_not_wait_for_the_tier_if_it_is_late(tier):
         watched = await tier.test_bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
         assert isinstance(watched, WatchedRecords)
         fast = StaticModel.load(SHIPPED_WEIGHTS, mapped=True)
-        embedding = QueryEmbedding(fast, tier.test_bus, watched, 0.2, deep=True)
+        embedding = QueryEmbedding(
+            fast, tier.test_bus, watched, 0.2, deep=True, metrics=QueryEmbeddingMetrics(CollectorRegistry())
+        )
         assert await embedding.deep("where is the parcel") is None
         released.set()
-        patient = QueryEmbedding(fast, tier.test_bus, watched, DEADLINE_S, deep=True)
+        await embedding.check_deep()
+        patient = QueryEmbedding(
+            fast,
+            tier.test_bus,
+            watched,
+            DEADLINE_S,
+            deep=True,
+            metrics=QueryEmbeddingMetrics(CollectorRegistry()),
+        )
         assert len(await patient.deep("where is the parcel")) == model.dimension
         assert patient.deep_model() == model.fingerprint
         await watched.close()
+
+
+async def test_a_deep_model_that_is_gone_is_missing(tier):
+    fast = StaticModel.load(SHIPPED_WEIGHTS, mapped=True)
+    watched = await tier.test_bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
+    embedding = QueryEmbedding(
+        fast, tier.test_bus, watched, 0.2, deep=True, metrics=QueryEmbeddingMetrics(CollectorRegistry())
+    )
+    await embedding.check_deep()  # no deep model ever ran
+    async with tier.embedder(LetterEncoder()):
+        await watched.catch_up()
+        await embedding.check_deep()
+    with pytest.raises(PrismError) as caught:
+        await embedding.check_deep()
+    assert caught.value.code is ErrorCode.UNAVAILABLE
+    await watched.close()

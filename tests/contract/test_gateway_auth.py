@@ -10,6 +10,7 @@ from mcp import MCPError
 
 from prism_catalog.tenants import PlanSettings, Tenants
 from prism_contracts import names
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Tenant
 from prism_gateway.tokens import TokenBook
 from prism_runtime.records import Records, open_bucket
@@ -18,6 +19,7 @@ pytest_plugins = ["gateway_stack"]
 
 OTHER = "prism_other"
 REVOCATION_S = 1.0
+DEADLINE_S = 20
 
 
 async def status(stack, secret: str = "") -> int:
@@ -139,9 +141,35 @@ async def test_the_first_tenant_has_the_plan_without_limits(stack) -> None:
     assert (record.plan, record.is_active) == ("laptop", True)
 
 
-async def started_again(stack) -> TokenBook:
+async def test_no_token_is_accepted_while_nats_cannot_say_for_long_whether_it_is_revoked(
+    stack, nats_server
+) -> None:
+    tokens = await started_again(stack, unconfirmed_s_max=1.0)
+
+    async def is_accepted() -> bool:
+        try:
+            return await tokens.find(stack.secret) is not None
+        except PrismError as error:
+            if error.code is not ErrorCode.UNAVAILABLE:
+                raise
+            return False
+
+    async def until_accepted(expected: bool) -> None:
+        async with asyncio.timeout(DEADLINE_S):
+            while await is_accepted() is not expected:
+                await asyncio.sleep(0.02)
+
+    assert await is_accepted()
+    nats_server.freeze()
+    assert await is_accepted()  # an election may take this long
+    await until_accepted(expected=False)
+    nats_server.thaw()
+    await until_accepted(expected=True)
+
+
+async def started_again(stack, **options: float) -> TokenBook:
     tenants = Tenants(PlanSettings())
-    tokens = TokenBook(tenants)
+    tokens = TokenBook(tenants, **options)
     await tenants.open(stack.bus, replicas=1)
     await tokens.open(stack.bus, replicas=1)
     await tokens.bootstrap(stack.settings.bootstrap_token_sha256, "default")

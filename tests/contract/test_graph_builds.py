@@ -65,7 +65,7 @@ async def test_an_import_is_mapped_and_switched_at_once(town):
             ("parcels/depot.py", Tier.SIGNIFICANT),
             ("parcels/tour.py", Tier.PERIPHERAL),
         ]
-        assert reply.entries[0].summary == "What parcels cost."
+        assert (reply.entries[0].summary, reply.entries[0].used_by) == ("What parcels cost.", 2)
         assert reply.entries[1].top_symbols == ("class Depot",)
         assert (reply.receipt.graph_commit, reply.receipt.graph_lag_seconds) == ("c1", 0.0)
 
@@ -86,7 +86,7 @@ async def test_a_deleted_file_has_no_summary_until_the_next_graph(town):
     await town.import_(1, FILES)
     async with town.atlas():
         await town.built(1)
-        await town.answer(town.architecture)  # the graph is served
+        await town.answer(lambda: town.architecture("letters"))  # the graph is served
         await town.import_(2, {"parcels/rates.py": None}, announced=False)
         reply = await town.answer(town.map)
     first = reply.entries[0]
@@ -136,7 +136,7 @@ async def test_the_next_process_finishes_a_killed_build(town):
                     break
                 await asyncio.sleep(0.005)
         process.kill()
-        await process.wait()
+        await asyncio.to_thread(process.join)
     assert await town.record() is None
     async with town.atlas():
         assert (await town.built(1)).files == 4
@@ -199,7 +199,9 @@ async def test_the_architecture_lists_components_and_describes_one(town):
         await town.built(1)
         overview = (await town.answer(town.architecture)).overview
         assert [(one.name, one.files) for one in overview.components] == [("parcels", 3)]
+        assert overview.components[0].description == "Around rates.py: What parcels cost."
         detail = (await town.architecture("parcels")).component
+        assert detail.summary.description == overview.components[0].description
         assert detail.files[0].file_path == "parcels/rates.py"
         error = await town.answer(lambda: town.architecture("letters"))
         assert (error.code, error.body.details["components"]) == (ErrorCode.COMPONENT_NOT_FOUND, ["parcels"])

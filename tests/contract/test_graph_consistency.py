@@ -134,6 +134,8 @@ def _same_calls(asked: Asked, callers: CallHierarchyReply, uses: SymbolReference
     if any(branch.via.total_lines > len(branch.via.lines) for branch in branches):
         return  # the lines are not all in the reply
     every = {(branch.node.file_path, line) for branch in branches for line in branch.via.lines}
+    if asked.kind in TYPE_KINDS:  # a constructor that makes its own type is a part of it
+        resolved -= {(one.file_path, one.line) for one in uses.entries if _is_inside(one.symbol, roots)}
     if missing := resolved - every:
         yield f"find_references has calls that callers lack: {sorted(missing)}"
     if asked.kind in TYPE_KINDS or "init" in asked.name or "constructor" in asked.name:
@@ -152,10 +154,13 @@ def _same_users(impact: ImpactReply, uses: SymbolReferences) -> Iterator[str]:
     changed = {one.node.symbol for one in impact.changed}
     users = {(one.node.file_path, one.node.symbol) for one in (*impact.affected, *impact.tests)}
     for entry in uses.entries:
-        inside = any(entry.symbol == name or entry.symbol.startswith(f"{name}.") for name in changed)
         is_use = entry.edge is EdgeKind.CALLS and entry.status is EdgeStatus.RESOLVED
-        if is_use and not inside and (entry.file_path, entry.symbol) not in users:
+        if is_use and not _is_inside(entry.symbol, changed) and (entry.file_path, entry.symbol) not in users:
             yield f"impact lacks the user {entry.file_path} {entry.symbol}"
+
+
+def _is_inside(symbol: str, names: set[str]) -> bool:
+    return any(symbol == name or symbol.startswith(f"{name}.") for name in names)
 
 
 def _same_text(callers: CallHierarchyReply, impact: ImpactReply, uses: SymbolReferences) -> Iterator[str]:

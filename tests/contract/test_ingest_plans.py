@@ -58,6 +58,7 @@ class Ingest(NamedTuple):
     ledger: Ledger
     histories: HistoryStore
     asked: asyncio.Queue[asyncio.Event]
+    metrics: CollectorRegistry
 
     async def open(self, request: OpenSnapshotRequest) -> Job:
         """Opens a snapshot with an immediate answer; returns its job."""
@@ -84,8 +85,9 @@ async def ingest(nats_server) -> AsyncIterator[Ingest]:
     model_versions = Records(await open_bucket(bus.js, names.KV_MODEL_VERSIONS), ModelVersion)
     for key in (CHUNKER_KEY, FAST_MODEL_KEY):
         await model_versions.put(key, ModelVersion(version="1"))
-    app = await build(bus, settings, Vault(VaultSettings()), CollectorRegistry())
-    yield Ingest(app.snapshots, app.jobs, app.ledger, app.histories, asked)
+    metrics = CollectorRegistry()
+    app = await build(bus, settings, Vault(VaultSettings()), metrics)
+    yield Ingest(app.snapshots, app.jobs, app.ledger, app.histories, asked, metrics)
     await bus.stop()
     await search.stop()
 
@@ -113,6 +115,11 @@ async def test_a_second_plan_keeps_settled_files(ingest: Ingest, settled_meanwhi
         ended = await ingest.ledger.jobs.get(job.job)
     assert ended.state is JobState.COMPLETE
     assert ended.counts.indexed == len(FILES)
+    searchable = {
+        source: ingest.metrics.get_sample_value("prism_searchable_seconds_count", {"source": source})
+        for source in ("push", "upload")
+    }
+    assert searchable == {"push": 0, "upload": 1}
 
 
 async def test_a_history_is_kept_until_a_snapshot_replaces_it(ingest: Ingest) -> None:
@@ -146,6 +153,8 @@ async def test_another_tenant_cannot_upload_to_a_job_or_fail_it(ingest: Ingest) 
         assert (await ingest.ledger.jobs.get(job.job)).state is JobState.FAILED
         ended = await ingest.snapshots.admit_upload(AdmitUploadRequest(tenant="t", job=job.job))
         assert not ended.is_open
+    labels = {"consumer": "ingest", "code": "message_invalid"}
+    assert ingest.metrics.get_sample_value("prism_dead_letters_total", labels) == 2
 
 
 def _letter(pack: FilesUploaded) -> DeadLetter:

@@ -1,6 +1,7 @@
 """Layers of branches and overlays of edits: each shows what a checkout would have, whatever moves."""
 
 import hashlib
+import logging
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -30,7 +31,8 @@ from prism_contracts.rpc.layers import (
 )
 from prism_ingest.adapters.ledger import Origin
 from prism_ingest.core import new_job
-from prism_ingest.core.layers import ListName, layer_version
+from prism_ingest.core.layers import REBASE, ListName, layer_version
+from prism_runtime.telemetry import FIELDS
 from prism_source.pack import encode_pack
 from prism_source.snapshot import blob_hash
 
@@ -144,6 +146,32 @@ async def test_only_a_layer_with_a_failed_file_is_fetched_again(
     assert {held.status for held in place.index.held.values()} == {Outcome.INDEXED}
     layers = [job.layer for job in await place.ledger.jobs.all()]
     assert (layers.count(layer_id("sound")), layers.count(layer_id("failed"))) == (1, 2)
+
+
+async def test_an_import_of_old_contents_for_layers_logs_its_begin_and_end_once(
+    place: Town, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    commit = place.branch("topic", {"x.py": "x = 1\n"})
+    await place.push("topic")
+    await place.serves("topic", commit)
+    new = place.commit({"a.py": "a = 2\n", "b.py": "b = 2\n"})
+    await place.push("main")
+    await place.serves_base(new)
+
+    def lines() -> list[tuple[str, str]]:
+        known = [(record.getMessage(), getattr(record, FIELDS, {})) for record in caplog.records]
+        return [
+            (event, fields.get("state", fields.get("to_do")))
+            for event, fields in known
+            if fields.get("layer") == REBASE
+        ]
+
+    async def have_ended() -> bool:
+        return len(lines()) > 1
+
+    await place.until(have_ended)
+    assert lines() == [("import began", 2), ("import ended", "complete")]
 
 
 async def test_a_lagging_layer_is_rebased_despite_a_failed_fetch(place: Town) -> None:

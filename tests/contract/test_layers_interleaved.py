@@ -96,3 +96,42 @@ async def test_an_import_of_the_base_during_any_step_of_a_layer(place: Town, *, 
         is_interrupted = await interrupted(place.rebases.on_indexed(ended), step, meanwhile)
         await until_right(place, commit)
         step += 1
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["contents are there", "contents are brought"])
+async def test_a_layer_that_changes_during_any_step_of_its_rebase(place: Town, *, is_known: bool) -> None:
+    commit = place.branch("topic", {"a.py": "a = 'topic'\n", "d.py": None, "g.py": "g = 1\n"})
+    await place.push("topic", commit=commit)
+    for number in (1, 2):  # everything that the layer may need is indexed once
+        await import_base(place, number, is_known=is_known)
+        await until_right(place, commit)
+    step, is_interrupted = 0, True
+    while is_interrupted:
+        ended = await ended_import(place, await import_base(place, step + 3, is_known=is_known))
+
+        async def meanwhile() -> None:
+            layer = await place.layer("topic")
+            assert layer is not None
+            number = {"next_version": layer.next_version + 1}
+            await place.ledger.layers.modify(layer.key, lambda _: layer.model_copy(update=number))
+
+        is_interrupted = await interrupted(place.rebases.on_indexed(ended), step, meanwhile)
+        await place.serves("topic", commit)
+        assert await place.shown("topic") == place.tree("topic")
+        step += 1
+
+
+async def test_layers_are_rebased_though_the_local_copy_of_their_records_is_old(
+    place: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = place.branch("topic", {"a.py": "a = 'topic'\n"})
+    await place.push("topic", commit=commit)
+    await until_right(place, commit)
+    old = place.registry.all()
+    for number in (1, 2):
+        await import_base(place, number, is_known=True)
+        await until_right(place, commit)
+    ended = await ended_import(place, await import_base(place, 3, is_known=True))
+    monkeypatch.setattr(place.registry, "of", lambda _: old)
+    await place.rebases.on_indexed(ended)
+    await place.serves("topic", commit)

@@ -69,6 +69,16 @@ async def test_only_one_of_two_concurrent_jobs_begins(ledger) -> None:
     assert [error.code for error in refused] == [ErrorCode.SNAPSHOT_CONFLICT] * 2
 
 
+async def test_a_job_that_was_removed_does_not_begin_again(ledger) -> None:
+    begun = await ledger.begin(job("one"), Origin(UPLOAD), IDLE_S)
+    await ledger.release(begun)
+    await ledger.jobs.delete(begun.job)
+    with pytest.raises(PrismError) as caught:
+        await ledger.begin(begun, Origin(UPLOAD), IDLE_S)
+    assert caught.value.code is ErrorCode.JOB_NOT_FOUND
+    assert await ledger.jobs.get(begun.job) is None
+
+
 async def test_an_edit_does_not_change_the_remote_head(ledger) -> None:
     origin = Origin("https://git.example.org/acme/parcel-tracker")
     first = await ledger.begin(job("one"), origin, IDLE_S)

@@ -7,6 +7,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import MCPError
 
+from prism_contracts.rpc.guidance import EditContextRequest
+from prism_gateway.mcp.tools import edit
+
 pytest_plugins = ["gateway_stack"]
 
 CODE = [
@@ -17,6 +20,12 @@ GRAPH = [
     "get_function_body", "get_dependencies", "get_module_map", "get_architecture",
 ]  # fmt: skip
 DOCS = ["search_docs", "get_repo_context", "get_codebase_conventions"]
+CONTEXT = ["get_context"]
+WIKI = ["list_wiki_pages", "get_wiki_page", "generate_wiki"]
+DOCUMENTS = [
+    *("search_documents", "get_document", "get_document_metadata", "list_documents"),
+    *("create_document", "update_document", "generate_embeddings", "generate_tags", "commit_to_git"),
+]
 FORGETS = {"remove_repository", "delete_branch_index", "close_overlay", "cancel_job"}
 WRITES = {
     "register_repository",
@@ -27,6 +36,13 @@ WRITES = {
     "create_branch_index",
     "open_overlay",
     "send_feedback",
+    "generate_wiki",
+    "create_task",
+    "update_task",
+    "create_document",
+    "update_document",
+    "generate_embeddings",
+    "commit_to_git",
     *FORGETS,
 }
 ADMIN = [
@@ -36,8 +52,9 @@ ADMIN = [
     *("register_repository", "update_repository", "repository_status", "reindex_repository", "clear_cache"),
 ]
 FEEDBACK = ["send_feedback"]
+TASKS = ["create_task", "get_task", "list_tasks", "update_task"]
 CODE_CHARS_MAX = 7_200  # 1,800 tokens
-ALL_CHARS_MAX = 15_200  # 3,800 tokens
+ALL_CHARS_MAX = 24_600  # 6,150 tokens
 TEXT_ONLY = {"X-Prism-Structured": ""}
 FILE_LINES = 300  # lines of the file that the stand-in serves
 MODES = ["2026-07-28", "legacy"]
@@ -47,6 +64,7 @@ SOMETIMES = {
     "bodies",
     "truncated",
     "changes",
+    "references_not_found",
     "diagnostics",
     "next_actions",
     "job",
@@ -97,6 +115,15 @@ CALLS = [
     ("get_repo_context", {"sections": ["readme", "vision"]}),
     ("get_codebase_conventions", {}),
     ("get_codebase_conventions", {"query": "naming"}),
+    ("get_context", {"question": "start the app", "mode": "fast"}),
+    ("get_context", {"question": "how does `main` start?", "domains": ["code"], "max_tokens": 500}),
+    ("list_wiki_pages", {"repo": "acme/app"}),
+    ("list_wiki_pages", {"query": "how parcels travel", "limit": 5}),
+    ("get_wiki_page", {"key": "overview", "start_line": 1}),
+    ("generate_wiki", {"repo": "acme/app"}),
+    ("create_document", {"title": "Retries", "content": "Three times."}),
+    ("list_documents", {"filter": {"search_title": "retries"}, "limit": 1}),
+    ("search_documents", {"query": "main", "date_range": {"start": "2026-01-01"}}),
     ("ping", {}),
     ("whoami", {}),
     ("list_repos", {}),
@@ -107,6 +134,7 @@ CALLS = [
     ("register_repository", {"url": "https://example.com/acme/app.git"}),
     ("update_repository", {"repo": "acme/app", "include": ["*.py"], "is_active": True}),
     ("repository_status", {"repo": "acme/app"}),
+    ("repository_status", {"repo": "acme/app", "changes": 5, "path": "src"}),
     ("reindex_repository", {"repo": "acme/app", "force": True}),
     ("clear_cache", {"repo": "acme/app"}),
     ("create_branch_index", {"repo": "acme/app", "ref": "topic"}),
@@ -118,6 +146,10 @@ CALLS = [
     ("index_status", {}),
     ("cancel_job", {"job": "job-1"}),
     ("index_coverage", {"repo": "acme/app"}),
+    ("create_task", {"title": "Retry deliveries", "planning_references": ["docs/plan.md"]}),
+    ("get_task", {"task_id": "7c0d5a54"}),
+    ("list_tasks", {"status": "in-progress", "query": "retry"}),
+    ("update_task", {"task_id": "7c0d5a54", "status": "complete", "branch": "retry"}),
 ]
 
 
@@ -137,9 +169,13 @@ async def test_only_the_code_toolset_is_listed_by_default(stack, mode) -> None:
         ("code,docs", CODE + DOCS),
         ("docs", DOCS),
         ("code, graph", CODE + GRAPH),
+        ("context", CONTEXT),
+        ("wiki", WIKI),
+        ("documents", DOCUMENTS),
         ("admin", ADMIN),
         ("feedback", FEEDBACK),
-        ("all", CODE + GRAPH + DOCS + ADMIN + FEEDBACK),
+        ("tasks", TASKS),
+        ("all", CODE + GRAPH + DOCS + CONTEXT + WIKI + DOCUMENTS + ADMIN + FEEDBACK + TASKS),
         ("", CODE),
     ],
 )
@@ -154,7 +190,18 @@ async def test_an_unknown_toolset_error_lists_the_known_ones(stack) -> None:
     assert response.status_code == 400
     error = response.json()["error"]
     assert "cods" in error["message"]
-    assert error["data"]["details"]["toolsets"] == ["code", "graph", "docs", "admin", "feedback", "all"]
+    assert error["data"]["details"]["toolsets"] == [
+        "code",
+        "graph",
+        "docs",
+        "context",
+        "wiki",
+        "documents",
+        "admin",
+        "feedback",
+        "tasks",
+        "all",
+    ]
 
 
 async def test_options_of_exact_search_reach_the_service(stack) -> None:
@@ -261,7 +308,7 @@ async def test_search_code_returns_lines_confidence_and_next_actions(stack) -> N
     assert answer["receipt"]["indexed_commit"] == "a" * 40
     assert "diagnostics" not in answer
     assert "truncated" not in answer
-    assert result.meta["prism/timings_ms"] == {"store": 1.5}
+    assert result.meta["prism/timings_ms"] == {"embed": 2.5, "legs": 1.5}
     assert "src/app.py:3-5 main\n3: def main():" in result.content[0].text
     assert stack.fake.last().source_only
 
@@ -472,6 +519,34 @@ async def test_the_repository_of_the_argument_wins_over_the_header(stack, argume
         ):
             await client.call_tool(name, {**given, **arguments})
             assert stack.fake.last().repo == repo, name
+
+
+@pytest.mark.parametrize(
+    ("symbol", "asked"),
+    [
+        ("main", ("main", "", 0, 0)),
+        ("src/app.py:7", ("", "src/app.py", 7, 7)),
+        ("src/app.py:7-9", ("", "src/app.py", 7, 9)),
+        ("src/app.py:App.run", ("App.run", "src/app.py", 0, 0)),
+        ("App::run", ("App::run", "", 0, 0)),
+    ],
+)
+async def test_an_edit_takes_a_place_for_a_symbol(stack, symbol, asked) -> None:
+    async with stack.mcp() as client:
+        await client.call_tool("prepare_to_edit", {"symbol": symbol})
+    (request,) = [one for one in stack.fake.asked if isinstance(one, EditContextRequest)]
+    assert (request.symbol, request.path, request.start_line, request.end_line) == asked
+
+
+async def test_an_edit_names_the_documents_of_its_place(stack, monkeypatch) -> None:
+    monkeypatch.setattr(edit, "CONCERNING_S", 60.0)
+    async with stack.mcp() as client:
+        found = await client.call_tool("prepare_to_edit", {"symbol": "main"})
+    asked = stack.fake.places[-1]
+    assert (asked.tenant, asked.repo, asked.path) == ("default", "acme/app", "src/app.py")
+    assert (asked.symbol, asked.start_line, asked.end_line) == ("main", 3, 5)
+    assert [one["title"] for one in found.structured_content["concerning"]] == ["How it runs"]
+    assert "main, stale since 4f7c2b9: its text changed" in found.content[0].text
 
 
 WRONG = [

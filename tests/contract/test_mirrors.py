@@ -19,6 +19,7 @@ from prism_contracts.events import PushReceived
 from prism_contracts.records import LayerState, Repository
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
+from prism_ingest.adapters.metrics import GitMetrics, LeaseMetrics
 from prism_ingest.adapters.mirrors import PACKS_MAX, Mirrors, MirrorSource
 from prism_ingest.core.round_backoff import RoundBackoff
 from prism_ingest.main import build
@@ -106,7 +107,7 @@ def folders(cache: Path) -> list[Path]:
 
 
 async def test_a_mirror_follows_its_remote_and_is_kept(nats_server, vault, origin, tmp_path) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     for text in ("1\n", "2\n"):
         commit = origin.commit(text)
         refs = await mirrors.refs(origin.remote())
@@ -117,7 +118,7 @@ async def test_a_mirror_follows_its_remote_and_is_kept(nats_server, vault, origi
 
 
 async def test_a_damaged_mirror_is_replaced(nats_server, vault, origin, tmp_path) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     origin.commit()
     await commit_of(mirrors, origin.remote())
     [folder] = folders(tmp_path)
@@ -127,8 +128,29 @@ async def test_a_damaged_mirror_is_replaced(nats_server, vault, origin, tmp_path
     assert folders(tmp_path) == [folder]
 
 
+async def test_calls_of_git_are_counted_by_outcome(nats_server, vault, origin, tmp_path) -> None:
+    registry = CollectorRegistry()
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(registry))
+
+    def count(operation: str, outcome: str) -> float | None:
+        labels = {"operation": operation, "outcome": outcome}
+        return registry.get_sample_value("prism_git_operations_total", labels)
+
+    origin.commit()
+    await mirrors.refs(origin.remote())
+    await commit_of(mirrors, origin.remote())
+    origin.commit("2\n")
+    await commit_of(mirrors, origin.remote())
+    assert [count(operation, "ok") for operation in ("refs", "clone", "fetch")] == [1, 1, 1]
+    origin.folder.rename(origin.folder.with_name("gone"))
+    with pytest.raises(PrismError) as caught:
+        await commit_of(mirrors, origin.remote())
+    assert count("clone", caught.value.code.value) == 1
+    assert registry.get_sample_value("prism_git_seconds_count", {"operation": "clone"}) == 2
+
+
 async def test_a_mirror_outlives_an_outage_of_its_remote(nats_server, vault, origin, tmp_path) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     origin.commit()
     await commit_of(mirrors, origin.remote())
     [folder] = folders(tmp_path)
@@ -147,7 +169,7 @@ async def test_mirrors_of_removed_repositories_are_deleted_unless_in_use(
     nats_server, origin: Origin, vault: Vault, tmp_path: Path
 ) -> None:
     """All URLs that a repository ever had count, and so does a clone that was interrupted."""
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     origin.commit()
     moved = origin.remote("removed")._replace(url=f"{origin.url}/.git")
     for remote in (origin.remote("kept"), origin.remote("removed"), moved):
@@ -169,7 +191,9 @@ async def test_mirrors_of_removed_repositories_are_deleted_unless_in_use(
 async def test_least_recently_used_mirrors_are_evicted_unless_in_use(
     nats_server, vault, origin, tmp_path
 ) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path, cache_bytes_max=0), vault)
+    mirrors = Mirrors(
+        settings(nats_server, tmp_path, cache_bytes_max=0), vault, GitMetrics(CollectorRegistry())
+    )
     origin.commit()
     async with mirrors.fetched(origin.remote("held")) as held:
         await commit_of(mirrors, origin.remote("passing"))
@@ -178,7 +202,7 @@ async def test_least_recently_used_mirrors_are_evicted_unless_in_use(
 
 
 async def test_two_users_of_one_mirror_take_turns(nats_server, vault, origin, tmp_path) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     origin.commit()
     async with mirrors.fetched(origin.remote()):
         waiting = asyncio.create_task(commit_of(mirrors, origin.remote()))
@@ -188,7 +212,7 @@ async def test_two_users_of_one_mirror_take_turns(nats_server, vault, origin, tm
 
 
 async def test_reads_do_not_wait_for_a_fetch(nats_server, vault, origin, tmp_path) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     commit = origin.commit()
     async with (
         mirrors.fetched(origin.remote()),
@@ -199,7 +223,7 @@ async def test_reads_do_not_wait_for_a_fetch(nats_server, vault, origin, tmp_pat
 
 
 async def test_a_first_fetch_is_readable_only_when_complete(nats_server, vault, origin, tmp_path) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     commit = origin.commit()
 
     async def is_there() -> bool:
@@ -233,7 +257,9 @@ async def delays_readers(mirrors: Mirrors, remote: MirrorSource) -> bool:
 
 
 async def test_an_oversized_mirror_is_replaced_when_unused(nats_server, vault, origin, tmp_path) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path, clone_bytes_max=100_000), vault)
+    mirrors = Mirrors(
+        settings(nats_server, tmp_path, clone_bytes_max=100_000), vault, GitMetrics(CollectorRegistry())
+    )
     old = origin.commit()
     await commit_of(mirrors, origin.remote())
     async with mirrors.held(origin.remote()) as folder, asyncio.timeout(DEADLINE_S):
@@ -248,7 +274,7 @@ async def test_an_oversized_mirror_is_replaced_when_unused(nats_server, vault, o
 
 
 async def test_merging_packs_of_many_fetches_loses_no_commit(nats_server, vault, origin, tmp_path) -> None:
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     first = origin.commit()
     await commit_of(mirrors, origin.remote())
     [folder] = folders(tmp_path)
@@ -284,7 +310,7 @@ async def test_a_login_is_sent_to_its_own_server_only(nats_server, bus, tmp_path
     await vault.open(bus.js, replicas=1)
     login = {"git_host": "git.example.org", "git_username": "ada", "git_password": "hunter2xyz"}
     await vault.change("login", "r", login)
-    mirrors = Mirrors(settings(nats_server, tmp_path), vault)
+    mirrors = Mirrors(settings(nats_server, tmp_path), vault, GitMetrics(CollectorRegistry()))
     assert await mirrors._credentials(MirrorSource("login", "r", url)) == (
         "ada:hunter2xyz" if is_shown else ""
     )
@@ -373,17 +399,20 @@ async def test_an_inactive_or_registered_repository_is_not_polled(polled, change
 async def test_only_one_of_two_copies_polls(polled, bus) -> None:
     polled.origin.commit()
     await polled.serves("a" * 40)
-    other = await Lease.open(bus.js, "poll", replicas=1)
+    registry = CollectorRegistry()
+    other = await Lease.open(bus.js, "poll", LeaseMetrics(registry), replicas=1)
     assert await other.hold()
     assert await other.hold()
+    assert registry.get_sample_value("prism_leases_held", {"name": "poll"}) == 1
     assert await polled.round_events() == []
     await run_out(bus)
     assert len(await polled.round_events()) == 1
     assert not await other.hold()
+    assert registry.get_sample_value("prism_leases_held", {"name": "poll"}) == 0
 
 
 async def test_a_poller_keeps_its_lease_during_parallel_polls(polled, bus) -> None:
-    lease = await Lease.open(bus.js, "poll", replicas=1)
+    lease = await Lease.open(bus.js, "poll", LeaseMetrics(CollectorRegistry()), replicas=1)
     for _ in range(3):
         assert all(await asyncio.gather(*(lease.hold() for _ in range(8))))
 

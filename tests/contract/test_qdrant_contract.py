@@ -1,6 +1,6 @@
 """The behaviour of Qdrant on which Prism relies, through the ordinary client.
 
-Runs on the local server, and also on a real Qdrant when PRISM_TEST_QDRANT_URL names one.
+Runs on the local server, or on the Qdrant server that PRISM_TEST_QDRANT_URL names.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ UUID = "6f8b7f4c-3c57-4c55-9f1b-0f3b9d5a6a10"
 
 
 @pytest.fixture
-async def client(qdrant_url) -> AsyncIterator[AsyncQdrantClient]:
-    client = AsyncQdrantClient(url=qdrant_url, check_compatibility=False, timeout=30)
+async def client(qdrant_server_url) -> AsyncIterator[AsyncQdrantClient]:
+    client = AsyncQdrantClient(url=qdrant_server_url, check_compatibility=False, timeout=30)
     yield client
     await client.close()
 
@@ -659,8 +659,8 @@ LEAF_TESTS = {
 
 
 @pytest.fixture(scope="session")
-def filtered(qdrant_url) -> Iterator[tuple[QdrantClient, str]]:
-    client = QdrantClient(url=qdrant_url, check_compatibility=False, timeout=30)
+def filtered(qdrant_server_url) -> Iterator[tuple[QdrantClient, str]]:
+    client = QdrantClient(url=qdrant_server_url, check_compatibility=False, timeout=30)
     name = f"test_{uuid.uuid4().hex}"
     client.create_collection(name, vectors_config=VECTORS)
     client.create_payload_index(name, "word", models.KeywordIndexParams(type="keyword"))

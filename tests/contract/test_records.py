@@ -11,7 +11,9 @@ from pydantic import ValidationError
 
 from prism_contracts.base import Message
 from prism_runtime import records as records_module
-from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.patience import StartError
+from prism_runtime.records import FollowedBucket, Records, WatchedRecords, open_bucket
+from prism_runtime.tasks import cancelled
 
 DEADLINE_S = 20
 FOLLOWS_WITHIN_S = 1.0
@@ -173,6 +175,76 @@ async def test_a_copy_knows_whether_it_is_behind(connect, tallies):
     assert not await copy.is_current()
 
 
+async def test_a_quiet_bucket_is_heard_and_a_deaf_watch_is_not(connect, tallies, monkeypatch) -> None:
+    monkeypatch.setattr(records_module, "CONFIRM_EVERY_S", 0.01)
+    copy = await follow(await connect())
+    await copy.ready()
+    start = copy.unheard_s
+    await until(lambda: copy.unheard_s < start)
+    follows, _ = copy._tasks
+    await cancelled(follows)
+    await tallies.put("k", Tally(count=1))
+    asked = asyncio.Event()
+    status = copy._kv.status
+
+    async def ask() -> KeyValue.BucketStatus:
+        found = await status()
+        asked.set()
+        return found
+
+    copy._kv.status = ask
+    await asked.wait()
+    heard_at = copy._heard_at
+    asked.clear()
+    await asked.wait()
+    assert copy._heard_at == heard_at
+    await copy.close()
+
+
+async def test_a_close_copy_follows_within_a_second_though_its_watch_is_deaf(connect, tallies) -> None:
+    client = await connect()
+    js = client.jetstream()
+    bucket = await open_bucket(js, BUCKET)
+    copy = WatchedRecords(bucket, Tally, lambda: 0, is_close=True)
+    await copy.ready()
+    for count in (1, 2):
+        (consumer,) = await js.consumers_info(f"KV_{BUCKET}")
+        await js.delete_consumer(f"KV_{BUCKET}", consumer.name)  # as if the leader died with it
+        await tallies.put("a", Tally(count=count))
+        await until(lambda: copy.get("a") == Tally(count=count), FOLLOWS_WITHIN_S)  # noqa: B023 - awaited here
+    await copy.close()
+
+
+async def test_a_copy_says_for_how_long_it_may_be_behind(connect, tallies, nats_server) -> None:
+    client = await connect()
+    copy = WatchedRecords(await open_bucket(client.jetstream(), BUCKET), Tally, lambda: 0, is_close=True)
+    await copy.ready()
+    nats_server.freeze()
+    await until(lambda: copy.unconfirmed_s > FOLLOWS_WITHIN_S)
+    nats_server.thaw()
+    await until(lambda: copy.unconfirmed_s < FOLLOWS_WITHIN_S)
+    await copy.close()
+
+
+async def test_a_copy_is_confirmed_again_after_any_failure(connect, tallies, monkeypatch) -> None:
+    client = await connect()
+    bucket = await open_bucket(client.jetstream(), BUCKET)
+    copy = WatchedRecords(bucket, Tally, lambda: 0, is_close=True)
+    await copy.ready()
+    failed = asyncio.Event()
+
+    async def fail() -> None:
+        failed.set()
+        raise StartError("no leader", 69)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(bucket, "status", fail)
+        await failed.wait()
+        await until(lambda: copy.unconfirmed_s > FOLLOWS_WITHIN_S)
+    await until(lambda: copy.unconfirmed_s < FOLLOWS_WITHIN_S)
+    await copy.close()
+
+
 async def test_an_unseen_record_is_looked_up(connect, tallies):
     copy = await follow(await connect())
     await copy.ready()
@@ -323,3 +395,33 @@ async def test_records_and_copies_survive_a_restart_of_the_server(nats_server, t
             except nats.errors.Error:
                 await asyncio.sleep(0.05)
     await until(lambda: watched.get("a") == Tally(count=2))
+
+
+class Sums:
+    """A projection: the sum of all counts."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def put(self, key: str, record: Tally) -> None:
+        self.counts[key] = record.count
+
+    def remove(self, key: str) -> None:
+        self.counts.pop(key, None)
+
+
+async def test_a_projection_follows_its_bucket(connect, tallies) -> None:
+    await tallies.put("a", Tally(count=1))
+    bucket = await open_bucket((await connect()).jetstream(), BUCKET)
+    reconnections = [0]
+    followed = FollowedBucket(bucket, Tally, Sums, lambda: reconnections[0])
+    await followed.ready()
+    assert followed.projection.counts == {"a": 1}
+    await tallies.put("b", Tally(count=2))
+    await tallies.delete("a")
+    await followed.catch_up()
+    assert followed.projection.counts == {"b": 2}
+    before, reconnections[0] = followed.projection, 1
+    await until(lambda: followed.projection is not before)
+    assert followed.projection.counts == {"b": 2}  # a new one, which is filled once
+    await followed.close()

@@ -198,6 +198,24 @@ async def test_registering_again_changes_nothing(place: Town) -> None:
     assert (await status(place, OTHER)).repository == first.repository
 
 
+async def test_a_url_without_a_name_does_not_take_that_of_another_source(place: Town) -> None:
+    implied = (await registered(place, repo_name="")).repository.name
+    elsewhere = place.origin.url.replace(implied, f"elsewhere/{implied}")
+    assert elsewhere != place.origin.url
+    for index in (False, True):
+        with pytest.raises(PrismError) as refused:
+            await registered(place, repo_name="", url=elsewhere, index=index)
+        assert refused.value.code is ErrorCode.REPO_EXISTS
+    with pytest.raises(PrismError) as refused:
+        await place.clones.clone(CloneRequest(tenant=TENANT, url=elsewhere))
+    assert refused.value.code is ErrorCode.REPO_EXISTS
+    assert (await status(place, implied)).repository.source == place.origin.url
+    assert not (await registered(place, repo_name="")).created
+    replaced = await place.clones.clone(CloneRequest(tenant=TENANT, url=elsewhere, repo_name=implied))
+    assert replaced.job.repo_name == implied
+    assert (await status(place, implied)).repository.source == elsewhere
+
+
 async def test_registering_with_an_import_begins_one(place: Town) -> None:
     made = await registered(place, index=True, is_active=False)
     assert (made.created, made.repository.is_active) == (True, False)

@@ -110,7 +110,7 @@ async def test_reader_with_an_old_record_gets_the_new_one(scip) -> None:
     await scip.serves(2)
     await scip.send(INDEX, 2)
     await kept(scip, 2)
-    fresh = scip.watched._copy.records
+    fresh = scip.watched.projection
     for key, record in old.items():
         fresh[key] = record  # as if no index had arrived yet
     found, _ = await asyncio.gather(

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+from collections import Counter
 
 from prism_contracts import names
+from prism_contracts.accounting import HistoryEntry
 
 pytest_plugins = ["gateway_stack"]
 
@@ -79,6 +81,32 @@ async def test_questions_of_rest_and_mcp_are_kept_with_their_hits(make_stack) ->
     ]
     assert hits
     assert hits[0]["content"] not in json.dumps(older)
+
+
+async def test_a_question_is_kept_with_how_its_answer_was_found(make_stack) -> None:
+    stack = await make_stack(search_history=True)
+    found = await ask(stack, "where is main")
+    [entry] = await kept(stack, 1)
+    hits, receipt = found["results"], found["receipt"]
+    assert [hit["score"] for hit in entry["hits"]] == [hit["score"] for hit in hits]
+    assert (entry["hits_found"], entry["intent"], entry["confidence"]) == (
+        len(hits),
+        found["query_intent"],
+        found["confidence"],
+    )
+    assert entry["legs"] == Counter(leg for hit in hits for leg in hit["legs"])
+    assert entry["missing_legs"] == receipt["missing_legs"]
+    assert (entry["cached"], entry["corpus_version"]) == (receipt["cached"], receipt["corpus_version"])
+    assert entry["timings_ms"] == found["timings_ms"]
+
+
+def test_questions_that_an_earlier_release_kept_are_read() -> None:
+    old = {
+        "at": "2026-11-20T10:00:00Z", "tenant": "acme", "caller": "t1", "call": "search_code", "query": "main",
+        "hits": [{"hit": "0a1b", "repo": "acme/app", "file_path": "app.py", "start_line": 3, "end_line": 9}],
+    }  # fmt: skip
+    entry = HistoryEntry.model_validate_json(json.dumps(old))
+    assert (entry.hits[0].score, entry.hits_found, entry.timings_ms) == (None, None, {})
 
 
 async def test_secrets_in_questions_are_redacted_also_by_the_operators_rules(make_stack) -> None:

@@ -18,7 +18,13 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import FileChanged
 from prism_contracts.records import Group, Layer, LayerKind, RemovedCounts, Tenant, Token, record_key
 from prism_contracts.rpc.imports import CloneRequest
-from prism_ingest.adapters.leftovers import OBJECTS, RECORDS, TENANT_RECORDS, TENANT_STREAMS
+from prism_ingest.adapters.leftovers import (
+    OBJECTS,
+    RECORDS,
+    TENANT_OBJECTS,
+    TENANT_RECORDS,
+    TENANT_STREAMS,
+)
 from prism_ingest.operations.removals import SETTLES
 from prism_runtime.records import Records, open_bucket
 
@@ -42,6 +48,7 @@ DELETED = {
     *RECORDS,
     *TENANT_RECORDS,
     *OBJECTS,
+    *TENANT_OBJECTS,
     *TENANT_STREAMS,
     names.KV_ANSWERS,
     names.KV_JOBS,
@@ -79,10 +86,29 @@ async def fill(place: Town, tenant: str, repo: str = REPO) -> None:
             await place.clones.clone(CloneRequest(tenant=tenant, url=place.origin.url, repo_name=NAME))
         ).job
         await ended(place, tenant, job)
-        for bucket in (names.KV_SECRETS, names.KV_GRAPHS, names.KV_ANSWERS):
+        for bucket in (
+            names.KV_SECRETS,
+            names.KV_GRAPHS,
+            names.KV_ANSWERS,
+            names.KV_DESCRIPTIONS,
+            names.KV_WRITTEN_DESCRIPTIONS,
+        ):
             await (await open_bucket(js, bucket)).put(record_key(tenant, repo), b"{}")
         for bucket in OBJECTS:
             await (await js.create_object_store(bucket)).put(record_key(tenant, repo), b"content")
+    written = (
+        names.KV_DOCUMENTS,
+        names.KV_GIT_OBJECTS,
+        names.KV_GIT_REFS,
+        names.KV_DOCUMENT_REMOTES,
+        names.KV_ANCHORS,
+        names.KV_TASKS,
+        names.KV_MODEL_DAYS,
+    )
+    for bucket in written:
+        await (await open_bucket(js, bucket)).put(record_key(tenant, "d"), b"{}")
+    for bucket in TENANT_OBJECTS:
+        await (await js.create_object_store(bucket)).put(record_key(tenant, "d"), b"content")
     layer = Layer(tenant=tenant, repo=repo, layer="l", kind=LayerKind.BRANCH, ref="topic", created_at=NOW)
     await place.ledger.layers.put(layer.key, layer)
     group = Group(tenant=tenant, name="all", repos=(NAME,), created_at=NOW)
@@ -198,7 +224,7 @@ async def test_nothing_is_left_of_a_removed_tenant(place: Town) -> None:
     assert removal.deleted_at == NOW
     counts = removal.removed
     assert (counts.repositories, counts.tokens, counts.points) == (1, 1, 6)
-    assert counts.messages == len(TENANT_STREAMS)
+    assert counts.messages == len(TENANT_STREAMS) + 1  # and what its import changed
     assert counts.objects > len(OBJECTS)
     assert counts.records > len(RECORDS)
     await rounds(place, NOW + 2 * SETTLES)

@@ -14,6 +14,8 @@ from typing import Any
 import indexed_texts
 import numpy as np
 import pytest
+from prometheus_client import CollectorRegistry
+from qdrant_client import models
 
 from prism_contracts.base import Lane, file_id, repo_id, scope_key, variant_layer
 from prism_contracts.code import Chunk, FileFlags, SkipReason
@@ -242,6 +244,8 @@ class Wrapped:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._client, name)
+        if not callable(found):
+            return found
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             await self._before(name)
@@ -503,6 +507,44 @@ async def test_a_crash_while_a_collection_is_created_is_repaired(client):
         await client.delete_collection(collection(tenant, MODEL))
 
 
+async def test_a_new_collection_has_the_copies_of_the_settings(qdrant_gate, client):
+    tenant = f"t{uuid.uuid4().hex}"
+    settings = StoreSettings(
+        url=client.settings.url, shard_number=2, replication_factor=3, write_consistency_factor=2
+    )
+    of_cluster = connect(settings)
+    before = len(qdrant_gate.exchanges)
+    await Writer(of_cluster).ensure_collection(tenant, MODEL, DIMENSION)
+    await of_cluster.close()
+    (created,) = (
+        exchange.body
+        for exchange in qdrant_gate.exchanges[before:]
+        if exchange.method == "PUT" and exchange.path.endswith(collection(tenant, MODEL))
+    )
+    assert created.keys() - {"vectors"} == {"shard_number", "replication_factor", "write_consistency_factor"}
+    assert (created["shard_number"], created["replication_factor"], created["write_consistency_factor"]) == (
+        2,
+        3,
+        2,
+    )
+    await client.delete_collection(collection(tenant, MODEL))
+
+
+async def test_an_alias_that_a_node_has_not_heard_of_yet_is_a_retried_outage(client, monkeypatch):
+    tenant = f"t{uuid.uuid4().hex}"
+
+    async def no_aliases() -> models.CollectionsAliasesResponse:
+        return models.CollectionsAliasesResponse(aliases=[])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "get_aliases", no_aliases)
+        with pytest.raises(PrismError) as caught:
+            await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
+    assert caught.value.code is ErrorCode.UNAVAILABLE
+    await Writer(client).ensure_collection(tenant, MODEL, DIMENSION)
+    await client.delete_collection(collection(tenant, MODEL))
+
+
 async def test_write_without_a_collection_is_a_retried_outage(client):
     with pytest.raises(PrismError) as caught:
         await Writer(client).write("absent", [version_of("absent", "A", 1)])
@@ -626,12 +668,28 @@ async def test_read_without_tenant_or_repository_is_not_sent(scope):
         assert caught.value.code is ErrorCode.FORBIDDEN
 
 
+async def test_writes_are_counted_and_measured(qdrant_url, tenant):
+    metrics = CollectorRegistry()
+    client = connect(StoreSettings(url=qdrant_url, timeout_s=30), metrics)
+    await Writer(client).write(tenant, [version_of(tenant, "A", 1)])
+    await client.close()
+    assert metrics.get_sample_value("prism_points_written_total") == CONTENTS["A"] + 1
+    labels = {"operation": "write"}
+    assert metrics.get_sample_value("prism_store_seconds_count", labels) == 1
+    assert metrics.get_sample_value("prism_store_failures_total", labels) == 0
+
+
 async def test_unreachable_store_is_an_error_not_an_empty_answer():
-    client = connect(StoreSettings(url="http://127.0.0.1:1", timeout_s=1))
+    metrics = CollectorRegistry()
+    client = connect(StoreSettings(url="http://127.0.0.1:1", timeout_s=1), metrics)
     reader = Reader(client)
     scope = Scope(tenant="t", repos=(REPO,))
     for read in (reader.count(scope), reader.points(scope, [REPO], []), reader.ask_legs(scope, LEGS, [])):
         with pytest.raises(PrismError) as caught:
             await read
         assert caught.value.code is ErrorCode.UNAVAILABLE
+    for operation in ("count", "points", "ask_legs"):
+        labels = {"operation": operation}
+        assert metrics.get_sample_value("prism_store_failures_total", labels) == 1, operation
+        assert metrics.get_sample_value("prism_store_seconds_count", labels) == 1, operation
     await client.close()

@@ -37,7 +37,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
     """A stack for many tests: each uses its own repositories, and none harms the stack."""
-    stack = RunningStack(tmp_path_factory.mktemp("shared") / "data", **CLONES_FROM_HERE)
+    settings = {**CLONES_FROM_HERE, "PRISM_TASKS_COMPLETED_BY_MERGE": "true"}
+    stack = RunningStack(tmp_path_factory.mktemp("shared") / "data", **settings)
     stack.up()
     yield stack
     stack.down()

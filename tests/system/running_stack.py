@@ -34,7 +34,19 @@ POLL_S = 0.05
 CALL_SECONDS_MAX = 30
 # The default redelivers a message 20 s after its process was killed.
 ACK_WAIT_S = "3"
-SERVICES = ("nats", "qdrant", "ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway")
+SERVICES = (
+    "nats",
+    "qdrant",
+    "ingest",
+    "chunker",
+    "embedder",
+    "indexer",
+    "search",
+    "atlas",
+    "workspace",
+    "scribe",
+    "gateway",
+)
 FINAL = frozenset({"complete", "complete_with_errors", "failed", "abandoned"})
 LOG_LINES_SHOWN = 12
 LINE_CHARS_SHOWN = 2_000
@@ -62,6 +74,14 @@ class Agent:
         error = result.structured_content["error"]
         assert error["message"], error
         return error
+
+    async def until(self, is_right: Callable[[Json], bool], tool: str, **arguments: Any) -> Json:
+        """Repeats a call until its answer is right, and returns that answer."""
+        deadline = time.monotonic() + WAIT_SECONDS_MAX
+        while not is_right(answer := await self.ask(tool, **arguments)):
+            assert time.monotonic() < deadline, (tool, arguments, answer)
+            await asyncio.sleep(POLL_S)
+        return answer
 
     async def outcome(self, tool: str, **arguments: Any) -> tuple[Json | None, str]:
         """Returns the answer, or the code of the error."""

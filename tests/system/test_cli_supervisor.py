@@ -23,7 +23,7 @@ import pytest
 pytestmark = pytest.mark.system
 
 PRISM = str(Path(sys.executable).with_name("prism"))
-SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway")
+SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "workspace", "scribe", "gateway")
 WAIT_SECONDS_MAX = 30
 FIRST_PAUSE_S = 0.5
 

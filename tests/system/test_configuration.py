@@ -9,7 +9,7 @@ from running_stack import RunningStack
 from source_repos import GitRepo
 
 FILE_BYTES_MAX = 40
-DEBUGGED = ("ingest", "chunker", "embedder", "indexer", "search", "atlas")
+DEBUGGED = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "workspace", "scribe")
 
 
 @pytest.fixture

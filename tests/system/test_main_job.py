@@ -1,13 +1,17 @@
 """The main job: a repository is indexed, questions are answered, changes are followed."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from running_stack import SERVICES, RunningStack
 from source_repos import FILES, PYTHON, SEEN, SKIPPED, GitRepo
 
 MODES = ["2026-07-28", "legacy"]
 REPO = "acme/ledger"
+METRICS_PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 
 @pytest.fixture(autouse=True)
@@ -287,7 +291,18 @@ def test_every_service_exposes_health_and_metrics(shared_stack: RunningStack) ->
     addresses = {
         file.stem: json.loads(file.read_text()) for file in run.glob("*.json") if file.stem != "supervisor"
     }
-    assert set(addresses) == {"ingest", "chunker", "embedder", "indexer", "search", "atlas", "gateway"}
+    assert set(addresses) == {
+        "ingest",
+        "chunker",
+        "embedder",
+        "indexer",
+        "search",
+        "atlas",
+        "workspace",
+        "scribe",
+        "gateway",
+    }
+    documented = set(re.findall(r"^\| `(\w+)`", METRICS_PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     with shared_stack.http() as http, shared_stack.qdrant() as qdrant:
         for name, address in addresses.items():
             base = f"http://127.0.0.1:{address['port']}"
@@ -297,7 +312,9 @@ def test_every_service_exposes_health_and_metrics(shared_stack: RunningStack) ->
             assert set(ready.json()["checks"].values()) == {"ok"}, name
             metrics = http.get(f"{base}/metrics")
             assert "process_resident_memory_bytes" in metrics.text
-            assert "prism" in metrics.text, name
+            exposed = {family.name for family in text_string_to_metric_families(metrics.text)}
+            assert "prism_build_info" in exposed, name
+            assert {one for one in exposed if one.startswith("prism_")} <= documented, name
         for path in ("/livez", "/readyz", "/metrics"):
             assert qdrant.get(path).status_code == 200
 

@@ -44,6 +44,9 @@ async def test_the_map_follows_changes_of_the_repository(shared_stack: RunningSt
             ("script", "parcels/__main__.py")
         ]
         assert overview["components"][0]["name"] == "parcels"
+        assert overview["components"][0]["description"] == "Around stop.py: Where a parcel waits."
+        outline = await agent.ask("get_file_outline", path="parcels/stop.py")
+        assert outline["description"] == "Where a parcel waits."
         assert overview["partitions"] == [{"folder": ".", "manifest": "pyproject.toml", "files": 5}]
         inside = (await agent.ask("get_architecture", component="parcels"))["component"]
         assert {entry["file_path"] for entry in inside["files"]} >= {"parcels/stop.py", "parcels/route.py"}

@@ -70,6 +70,8 @@ class RouteCase(NamedTuple):
 
 
 FIELD, HEADER = "repo", "X-Prism-Repo"
+# It is refused: tasks of these calls would be in lists of the next ones. tests/contract/test_tasks.py has the rest.
+NO_TITLE = ""
 
 
 def route_cases(of: Names) -> Mapping[str, RouteCase]:
@@ -80,6 +82,7 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "GET /whoami": RouteCase(),
         "POST /search": RouteCase({"query": QUESTION}, scoped),
         "POST /grep": RouteCase({"pattern": of.word}, scoped),
+        "POST /context": RouteCase({"question": QUESTION}, scoped),
         "GET /repos": RouteCase(),
         "POST /repos": RouteCase(
             {"url": f"https://example.invalid/{of.name}", "name": of.name}, creates=True
@@ -87,12 +90,39 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "PATCH /repos/{name:path}": RouteCase({"is_active": False}),
         "DELETE /repos/{name:path}": RouteCase(),
         "GET /repos/{name:path}/status": RouteCase(),
+        "GET /repos/{name:path}/changes": RouteCase(params={"path": of.word}),
         "POST /repos/{name:path}/index": RouteCase({"full": True, "force": True}),
         "POST /repos/{name:path}/cache/clear": RouteCase(),
         "PUT /repos/{name:path}/secrets": RouteCase({"webhook_secret": of.word * 6}, creates=True),
         "GET /repos/{name:path}/coverage": RouteCase(),
         "GET /repos/{name:path}/receipt": RouteCase(params=ref | {"wait_for_commit": of.commit}),
         "GET /repos/{name:path}/files": RouteCase(params=ref),
+        "GET /repos/{name:path}/descriptions": RouteCase(),
+        "POST /repos/{name:path}/descriptions": RouteCase(),
+        "GET /repos/{name:path}/wiki": RouteCase(params={"query": of.word}),
+        "GET /repos/{name:path}/wiki/{page}": RouteCase(params={"commit": of.commit}),
+        "POST /repos/{name:path}/wiki": RouteCase(),
+        "POST /documents/search": RouteCase({"query": QUESTION}),
+        "GET /documents": RouteCase(params={"search_title": of.word}),
+        "POST /documents": RouteCase({"title": of.word, "content": "1\n"}, creates=True),
+        "POST /documents/commit": RouteCase({"message": of.word, "paths": [f"generated/{of.word}.md"]}),
+        "GET /documents/bundle": RouteCase(),
+        "GET /documents/remote": RouteCase(),
+        "POST /documents/push": RouteCase({}),
+        "PUT /documents/remote": RouteCase({"url": f"ssh://git.invalid/{of.name}"}),
+        "DELETE /documents/remote": RouteCase(),
+        "GET /documents/by-path": RouteCase(params={"path": f"generated/{of.word}.md"}),
+        "PUT /documents/files": RouteCase(
+            {"files": [{"path": f"generated/{of.word}.md", "text": "1\n"}]}, creates=True
+        ),
+        "GET /documents/files": RouteCase(params={"folder": of.word}),
+        "GET /documents/{document}": RouteCase(),
+        "GET /documents/{document}/metadata": RouteCase(),
+        "GET /documents/{document}/versions": RouteCase(),
+        "GET /documents/{document}/diff": RouteCase(params={"version": of.commit}),
+        "PATCH /documents/{document}": RouteCase({"updates": {"title": of.word}}),
+        "POST /documents/{document}/tags": RouteCase({}),
+        "POST /documents/{document}/embeddings": RouteCase({}),
         "GET /jobs": RouteCase(),
         "GET /jobs/{job}": RouteCase(),
         "DELETE /jobs/{job}": RouteCase(),
@@ -120,6 +150,10 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         ),
         "GET /developer-tokens": RouteCase(params={"tenant": of.tenant}),
         "DELETE /developer-tokens/{token}": RouteCase(params={"tenant": of.tenant}),
+        "POST /tasks": RouteCase({"title": NO_TITLE, "repo": of.name}),
+        "GET /tasks": RouteCase(params={"repo": of.name, "branch": ref["ref"], "query": of.word}),
+        "GET /tasks/{task}": RouteCase(),
+        "PATCH /tasks/{task}": RouteCase({"status": "complete"}, (FIELD,)),
         "POST /tenants": RouteCase({"id": of.tenant}),
         "GET /tenants": RouteCase(),
         "GET /tenants/{tenant}": RouteCase(),
@@ -136,6 +170,9 @@ def requests_to(route: str, of: Names) -> Iterator[Json]:
     headers = {"X-Prism-Pack": "0" * 64, "X-GitHub-Event": "push"}
     for part in ("job", "handle", "token", "tenant"):
         path = path.replace(f"{{{part}}}", getattr(of, part))
+    path = path.replace("{page}", "overview")
+    path = path.replace("{task}", of.job)
+    path = path.replace("{document}", of.job)
     for repo in of.spellings():
         call: Json = {
             "method": method,
@@ -162,8 +199,10 @@ NEUTRAL = frozenset(
     {
         "limit", "max_tokens", "detail", "cursor", "regex", "case_sensitive", "word", "output_mode", "exclude", "only",
         "context_lines", "source_only", "include_skipped", "include_body", "include_bodies", "include_members",
-        "include_candidates", "reference_type", "page", "end_line", "depth", "section", "sections", "ttl_s", "kind", "wait_s",
-        "is_active", "full", "force", "index",
+        "include_candidates", "reference_type", "page", "end_line", "depth", "section", "sections", "mode", "domains", "ttl_s", "kind", "wait_s",
+        "is_active", "full", "force", "index", "description", "notes", "commit_message", "expected_version", "max_results",
+        "similarity_threshold", "filter_generated", "date_range", "modified_range", "include_versions", "include_metadata", "sort_by", "sort_order", "offset", "stale", "changes",
+        "auto_process", "regenerate_embeddings", "force_regenerate", "version", "merge_with_existing", "auto_push", "metadata", "model",
     }
 )  # fmt: skip
 
@@ -173,7 +212,9 @@ def arguments_about(of: Names) -> Json:
     path, symbol = f"{of.word}/vault.py", f"{of.word}_key"
     return {
         "query": QUESTION,
+        "key": f"component-{of.word}",
         "intent": QUESTION,
+        "question": QUESTION,
         "pattern": of.word,
         "symbol": symbol,
         "symbols": [symbol],
@@ -194,10 +235,26 @@ def arguments_about(of: Names) -> Json:
         "url": f"https://example.invalid/{of.name}",
         "name": of.name,
         "job": of.job,
+        "document_id": of.job,
+        "content": "1\n",
+        "tags": [of.word],
+        "filter_tags": [of.word],
+        "category": of.word,
+        "filter": {"search_title": of.word},
+        "updates": {"title": of.word},
+        "message": of.word,
+        "paths": [f"generated/{of.word}.md"],
         "useful": True,
         "hits": [f"{path}:1-3"],
         "comment": of.word,
         "handle": of.handle,
+        "title": NO_TITLE,
+        "task_id": of.job,
+        "status": of.word,
+        "branch": f"{of.word}-branch",
+        "commit": of.commit,
+        "client_id": of.word,
+        "planning_references": [path],
         "repo_root_prefix": of.word,
         "include": [f"{of.word}/**"],
         "base_ref": f"{of.word}-branch",
@@ -213,7 +270,7 @@ def unknown_arguments(schema: Json) -> set[str]:
 
 
 # Tools that make something in the tenant of a token without a list of repositories.
-CREATING_TOOLS = frozenset({"index_repository", "register_repository"})
+CREATING_TOOLS = frozenset({"index_repository", "register_repository", "create_document"})
 
 
 def calls_of(schema: Json, of: Names, visible: str, *, is_reading: bool) -> Iterator[Json]:

@@ -1,5 +1,6 @@
 """Builds of graphs, with stand-ins for the process that builds and for the records."""
 
+import logging
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +14,13 @@ from prism_atlas.worker import BuildResult
 from prism_contracts.base import Lane
 from prism_contracts.events import RepoIndexed
 from prism_contracts.records import Repository
+from prism_runtime.telemetry import FIELDS
 
 REPOSITORY = Repository(
     tenant="t", repo="r", name="acme/app", source="upload", created_at=datetime(2026, 3, 14, tzinfo=UTC)
 )
 INDEXED = RepoIndexed(tenant="t", repo="r", version=1, job="j", commit="c", complete=True)
+OF_IMPORT = {"tenant": "t", "repo": "acme/app", "layer": INDEXED.layer, "version": 1}
 BUILT = BuildResult(size_bytes=1, files=1, files_resolved=1, symbols=1, edges=1, seconds=0.1)
 
 
@@ -57,9 +60,12 @@ class Town:
 
 @pytest.mark.parametrize("removes", [True, False])
 async def test_no_graph_is_stored_of_a_repository_that_was_removed_meanwhile(
-    tmp_path: Path, *, removes: bool
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, removes: bool
 ) -> None:
+    caplog.set_level(logging.INFO)
     town = Town(removes=removes)
     graphs = BaseGraphs(town, town, town, town, folder=tmp_path, metrics=BuildMetrics(CollectorRegistry()))  # type: ignore[arg-type]
     await graphs.build_import(INDEXED)
     assert len(town.stored) == (0 if removes else 1)
+    built = [getattr(record, FIELDS) for record in caplog.records if record.getMessage() == "graph built"]
+    assert built == ([] if removes else [{**OF_IMPORT, **BUILT.line}])

@@ -7,16 +7,18 @@ from atlas_files import graph_of, source_file
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.architecture import Architecture
 from prism_atlas.core.columns import columns_of
+from prism_atlas.core.component_descriptions import described
 from prism_atlas.core.cycles import shortest_cycle
 from prism_atlas.core.entries import entries_of
 from prism_atlas.core.folders import agreement
+from prism_atlas.core.links import users_of
 from prism_atlas.core.module_map import modules, symbol_label, top_symbols
 from prism_atlas.core.partitions import partitions
 from prism_atlas.core.ranking import DAMPING, TIERS, earned_ranks, tiers
 from prism_atlas.core.relevance import words_of
 from prism_atlas.core.report import ArchitectureReport
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.maps import EntryKind, Tier
+from prism_contracts.rpc.maps import ComponentDependency, ComponentSummary, EntryKind, Tier
 
 CLOCK = "def now():\n    return _read()\n\ndef _read():\n    return 1\n"
 # Two folders with uses inside each, a single use between them, and tests that use everything.
@@ -66,6 +68,32 @@ def test_ranks_add_up_to_one_and_unused_files_have_none(post):
     assert post.ranks.file.sum() == pytest.approx(1)
     assert post.ranks.node.sum() == pytest.approx(1)
     assert post.ranks.file[post.graph.find_file("tests/test_all.py")] == 0
+
+
+def test_files_that_use_a_file_are_counted(post):
+    graph = post.graph
+    clock = graph.find_file("parcels/clock.py")
+    users = {graph.path(int(source)) for source in post.links.source[post.links.target == clock]}
+    assert users_of(post.links, [clock]) == {clock: len(users)}
+    assert len(users) > 1
+
+
+def test_component_is_described_by_its_main_file_and_its_users():
+    depot = ComponentSummary(
+        id=0, name="depot", files=2, lines=9, rank=0.5, main_files=("d/a.py", "d/b.py"), main_symbols=()
+    )
+    uses = [
+        ComponentDependency(
+            source=f"van {number}", target="depot", references=1, candidates=0, example=("v", "d")
+        )
+        for number in range(5)
+    ]
+    described_by = described(depot, uses, {"d/a.py": "", "d/b.py": "Where parcels wait."})
+    assert described_by.description == (
+        "Around b.py: Where parcels wait; used by van 0, van 1, van 2 and 2 more."
+    )
+    assert described(depot, (), {}).description == "Around depot."
+    assert len(described(depot, uses, {"d/a.py": "parcel " * 100}).description) <= 300
 
 
 def test_uses_by_tests_hardly_count():

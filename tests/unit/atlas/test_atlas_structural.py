@@ -145,3 +145,10 @@ def test_receivers_with_type_parameters_fit():
         }
     )
     assert names(graph, implementing(graph, node(graph, "a.go:Adder"))) == ["a.go:Set", "a.go:Bag"]
+
+
+def test_named_slice_with_methods_is_no_generic_type():
+    sorted_by_name = "package depot\ntype ByName []Parcel\nfunc (b ByName) Len() int { return len(b) }\n"
+    sizes = "package depot\ntype Sized interface { Len() int }\n"
+    graph = graph_of({"sort.go": sorted_by_name, "sized.go": sizes})
+    assert names(graph, implementing(graph, node(graph, "sized.go:Sized"))) == ["sort.go:ByName"]

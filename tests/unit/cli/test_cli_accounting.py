@@ -56,6 +56,22 @@ def test_usage_is_a_table_with_a_total(server: Server):
     assert timedelta(days=29) < datetime.now(UTC) - since < timedelta(days=31)
 
 
+def test_usage_shows_what_language_models_cost(server: Server):
+    model = {
+        "model": "openai:gpt-5",
+        "purpose": "context",
+        "calls": 12,
+        "failures": 1,
+        "tokens_in": 41_000,
+        "tokens_out": 3_200,
+        "dollars": 0.08325,
+    }
+    server.answers = [httpx.Response(200, json={**REPORT, "models": [model]})]
+    shown = CliRunner().invoke(app, ["usage"])
+    rows = [line.split() for line in shown.output.splitlines()]
+    assert ["openai:gpt-5", "context", "12", "1", "41k", "3,200", "0.08"] in rows
+
+
 ENTRY = {
     "id": "5b6c1d0f9a3e4c72",
     "at": "2026-11-25T10:00:03.5Z",

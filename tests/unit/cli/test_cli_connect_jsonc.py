@@ -52,7 +52,9 @@ def test_only_the_value_changes(data: st.DataObject, document: dict[str, Any], v
     assert jsonc.with_value(edited, KEYS, value) == edited
     if "prism" not in holder:
         kept = iter(edited)
-        assert all(character in kept for character in text.rstrip("} \n\t")), "something was lost"
+        # White space before the new item may change.
+        written = "".join(text.rstrip("} \n\t").split())
+        assert all(character in kept for character in written), "something was lost"
 
 
 def test_an_item_follows_the_layout_of_the_one_before_it():

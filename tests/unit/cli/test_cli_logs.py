@@ -108,6 +108,25 @@ def test_following_sees_rotated_and_new_logs_until_ctrl_c(data: DataDir, capsys:
     assert [row.split()[-1] for row in capsys.readouterr().out.splitlines()] == ["1", "2", "3", "4", "5"]
 
 
+def test_calls_line_up_in_columns():
+    called = [
+        {"tool": "search_code", "tenant": "acme", "repo": "acme/app", "code": "ok", "total_ms": 12.5},
+        {"route": "POST /api/v1/search", "code": "unauthenticated", "total_ms": 1103.25},
+        {
+            "route": "GET /api/v1/repositories/{name:path}/branches",
+            "tenant": "acme",
+            "code": "ok",
+            "total_ms": 3,
+        },
+    ]
+    lines = [parse("gateway", json.dumps({"event": "call", "level": "info"} | call)).text for call in called]
+    assert lines == [
+        "search_code                      acme         ok                    12.5 ms repo=acme/app",
+        "POST /api/v1/search              -            unauthenticated    1103.25 ms",
+        "GET /api/v1/repositories/{name:path}/branches acme         ok                       3 ms",
+    ]
+
+
 def test_lines_of_nats_have_time_and_level(monkeypatch: pytest.MonkeyPatch):
     line = parse("nats", "[33] 2026/11/25 08:02:50.216571 [WRN] Slow consumer")
     assert (line.level, line.text) == ("warning", "Slow consumer")

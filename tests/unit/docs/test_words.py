@@ -58,6 +58,7 @@ WRAPPED = (
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "docs/guides",
+    "docs/runbooks",
     "docs/glossary.md",
     "docs/storage.md",
     "docs/decisions",

@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 import pytest
 
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolKind
-from prism_contracts.records import HistoryCommit
+from prism_contracts.records import (
+    Anchor,
+    AnchoredKind,
+    AnchorKind,
+    HistoryCommit,
+    Staleness,
+    StaleReason,
+)
+from prism_contracts.rpc.anchors import Concerning, ConcerningReply
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.guidance import EditContextReply, ReachingTest, RecentChanges, RulesDocument
 from prism_contracts.rpc.symbols import Reconciliation, ReferenceEntry, ReferenceGroup, SymbolReferences
@@ -22,6 +30,18 @@ SYMBOL = Symbol(
     name="weigh", qualified_name="Depot.weigh", kind=SymbolKind.METHOD, start_line=3, end_line=90, name_line=3, signature="def weigh()"
 )  # fmt: skip
 RECONCILIATION = Reconciliation(resolved=60, candidates=0, elsewhere=0, text_lines=70, unexplained=0, files=3)
+PLACE = Anchor(repo="r", kind=AnchorKind.FILE, path="docs/a.md", commit="c1", blob="b")
+CHANGED = Staleness(
+    reason=StaleReason.TEXT_CHANGED, commit="4f7c2b9", found_at=datetime(2026, 1, 1, tzinfo=UTC)
+)
+A_TASK = Concerning(
+    kind=AnchoredKind.TASK,
+    subject="t1",
+    title="Weigh once",
+    status="in-progress",
+    anchors=(PLACE.model_copy(update={"symbol": "Depot.weigh", "stale": CHANGED}), PLACE),
+)
+NONE = ConcerningReply(concerning=(), total=0)
 # Besides the parts that share the budget.
 FIXED_CHARS = 700
 
@@ -106,7 +126,7 @@ def test_tests_without_a_function_and_through_a_caller_are_one_row_each() -> Non
 
 
 def test_rules_take_a_small_share_of_the_answer() -> None:
-    text = answer(reply(rules=(document("Weigh twice.\n" * 200, headings=("1 # Rules",)),)), 1_200).text
+    text = answer(reply(rules=(document("Weigh twice.\n" * 200, headings=("1 # Rules",)),)), 1_200, NONE).text
     quoted = text[text.index("rules (quoted") : text.index("note: cut")]
     assert 300 < len(quoted) < 700
     assert "further headings" not in quoted
@@ -198,6 +218,25 @@ def test_lines_outside_symbols_report_unknown_users() -> None:
     text = answer(reply(symbol=None, references=None), 4_000).text
     assert "belong to no function or class, so their callers are unknown" in text
     assert "tests:" not in text
+
+
+def test_documents_and_tasks_that_name_the_place_are_listed() -> None:
+    text = answer(reply(), 2_000, ConcerningReply(concerning=(A_TASK, A_TASK), total=7)).text
+    line = "  task 'Weigh once' (in-progress t1): Depot.weigh, stale since 4f7c2b9: its text changed; docs/a.md\n"
+    assert f"documents and open tasks that name it:\n{line}{line}  … and 5 more\n" in text
+
+
+def test_documents_and_tasks_stay_within_their_share() -> None:
+    many = ConcerningReply(concerning=(A_TASK,) * 5, total=5)
+    found = answer(reply(), 300, many)
+    assert len(found.text) <= 300 * 4 + FIXED_CHARS
+    assert "  … and 4 more\n" in found.text
+    assert len(found.structured["concerning"]) == 5
+
+
+def test_no_answer_of_workspace_is_no_absence() -> None:
+    assert "note: which documents and tasks name this place is not known" in answer(reply(), 2_000).text
+    assert "documents and" not in answer(reply(), 2_000, NONE).text
 
 
 def test_recent_changes_state_their_limits() -> None:

@@ -9,7 +9,7 @@ from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.files import FileEntry, ListFilesReply, ReadFileReply
 from prism_gateway.mcp.answers import files
 from prism_gateway.mcp.answers.files import ShownPlace
-from prism_gateway.mcp.tools.read import AskedPlace, parse_place
+from prism_gateway.mcp.places import AskedPlace, parse_place
 
 
 def test_lines_of_a_file_are_numbered_for_readers_only() -> None:

@@ -69,6 +69,13 @@ def test_further_hits_are_one_line_each_and_weak_ones_last() -> None:
     assert "\n… and 3 weaker: src/5.py, src/6.py, src/7.py\n" in text
 
 
+def test_what_a_reranker_placed_is_not_weak_by_its_signals() -> None:
+    placed = [top(number, 0.2, legs={"keyword": 3, "reranker": number}) for number in range(2, 8)]
+    text = hits.search(search_reply(top(0, 1.0, 11), *placed), 4_000).text
+    assert "weak" not in text
+    assert "src/7.py" in text
+
+
 def test_a_search_over_its_budget_shortens_code_and_says_so() -> None:
     answer = show_search(search_reply(hit(0, 3), hit(1, 200)), 500)
     first, second = answer.structured["results"]

@@ -59,6 +59,7 @@ def test_an_outline_nests_and_drops_docstrings_first() -> None:
         file_path="a.py",
         language="python",
         line_count=9,
+        description="Where sessions begin.",
         symbols=(
             symbol("Session", SymbolKind.CLASS, docstring="d" * 5_000),
             symbol("get", parent=0),
@@ -69,7 +70,8 @@ def test_an_outline_nests_and_drops_docstrings_first() -> None:
     answer = symbols.outline(reply, 100)
     assert [entry["name"] for entry in answer.structured["symbols"]] == ["Session", "get"]
     assert len(answer.structured["symbols"][0]["docstring"]) < 400
-    assert "\n1-9 def Session()\n  1-9 def get()\n" in answer.text
+    assert answer.structured["description"] == "Where sessions begin."
+    assert "\nWhere sessions begin.\n1-9 def Session()\n  1-9 def get()\n" in answer.text
     assert "truncated" not in answer.structured
 
 

@@ -40,7 +40,20 @@ def test_toolsets_of_url_and_header_add_up() -> None:
 def test_an_unknown_name_is_an_error_with_the_names() -> None:
     with pytest.raises(PrismError) as caught:
         toolsets_of(request("toolsets=code,cods"))
-    assert caught.value.body.details == {"toolsets": ["code", "graph", "docs", "admin", "feedback", "all"]}
+    assert caught.value.body.details == {
+        "toolsets": [
+            "code",
+            "graph",
+            "docs",
+            "context",
+            "wiki",
+            "documents",
+            "admin",
+            "feedback",
+            "tasks",
+            "all",
+        ]
+    }
 
 
 def test_every_scoped_tool_takes_a_repository_and_a_budget() -> None:

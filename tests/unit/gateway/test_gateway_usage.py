@@ -1,10 +1,14 @@
 """Sums of calls: each counts once, in its hour, and reports add them up."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from prism_contracts.accounting import NO_ONE
+from prometheus_client import CollectorRegistry
+
+from prism_contracts.accounting import NO_ONE, ModelDay, ModelPurpose, ModelUse
 from prism_contracts.rpc.search import SearchReply, SearchRequest
 from prism_gateway.accounting.facts import TOKENS_PER_LINE, CallFacts
+from prism_gateway.accounting.usage import TENANTS_SHOWN_MAX, UsageMetrics
 from prism_gateway.accounting.usage_report import UsageBy, report
 from prism_gateway.accounting.usage_sums import OTHERS, ROWS_MAX, UsageSums
 from prism_gateway.callers import Caller
@@ -132,3 +136,69 @@ def test_a_search_stands_for_the_files_whose_code_it_shows() -> None:
     found = facts(repo="")
     found.note(SearchRequest(tenant="acme", query="q"), reply)
     assert (found.repo, found.cached, found.file_lines, found.query) == ("acme/app", True, 80, "q")
+
+
+def test_the_tenants_with_the_most_calls_are_shown_and_the_others_as_one() -> None:
+    sums, registry = UsageSums("g"), CollectorRegistry()
+    metrics = UsageMetrics(registry)
+    for number in range(TENANTS_SHOWN_MAX + 2):
+        caller = replace(CALLER, tenant=f"t{number}")
+        for _ in range(number + 1):
+            sums.add(caller, facts(code="internal", chars_in=40), 500.0, NOW)
+    metrics.show_use(sums.by_tenant(NOW))
+
+    def shown(tenant: str, kind: str) -> float | None:
+        return registry.get_sample_value("prism_tenant_use", {"tenant": tenant, "kind": kind})
+
+    most = TENANTS_SHOWN_MAX + 2
+    assert [shown(f"t{most - 1}", kind) for kind in ("calls", "errors", "tokens", "seconds")] == [
+        most,
+        most,
+        10 * most,
+        most / 2,
+    ]
+    assert (shown("t2", "calls"), shown("t1", "calls"), shown("other", "calls")) == (3, None, 2 + 1)
+    metrics.show_use(sums.by_tenant(NOW + timedelta(hours=1)))
+    assert (shown("t2", "calls"), shown("other", "calls")) == (None, 0)
+
+
+def test_a_tenant_named_like_the_others_is_one_of_them() -> None:
+    sums, registry = UsageSums("g"), CollectorRegistry()
+    for tenant in ("other", "acme"):
+        sums.add(replace(CALLER, tenant=tenant), facts(), 1.0, NOW)
+    UsageMetrics(registry).show_use(sums.by_tenant(NOW))
+    labels = {"tenant": "other", "kind": "calls"}
+    assert registry.get_sample_value("prism_tenant_use", labels) == 1
+
+
+def test_the_days_of_language_models_are_added_up_by_model_and_purpose() -> None:
+    def use(model: str, purpose: ModelPurpose, calls: int) -> ModelUse:
+        return ModelUse(
+            purpose=purpose,
+            model=model,
+            calls=calls,
+            failures=1,
+            tokens_in=10,
+            tokens_out=2,
+            microdollars=1_500_000,
+        )
+
+    days = [
+        ModelDay(
+            tenant="acme",
+            day=NOW.date(),
+            uses=(use("a", ModelPurpose.WIKI, 1), use("b", ModelPurpose.WIKI, 2)),
+        ),
+        ModelDay(
+            tenant="acme",
+            day=NOW.date(),
+            uses=(use("a", ModelPurpose.WIKI, 4), use("a", ModelPurpose.TAGS, 1)),
+        ),
+    ]
+    found = report((), "acme", NOW, NOW, UsageBy.CALL, days=days).models
+    assert [(one.model, one.purpose, one.calls, one.dollars) for one in found] == [
+        ("a", ModelPurpose.WIKI, 5, 3.0),
+        ("b", ModelPurpose.WIKI, 2, 1.5),
+        ("a", ModelPurpose.TAGS, 1, 1.5),
+    ]
+    assert (found[0].failures, found[0].tokens_in, found[0].tokens_out) == (2, 20, 4)

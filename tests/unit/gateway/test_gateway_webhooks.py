@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.events import MergedPullRequest, PushedCommit
 from prism_contracts.records import LayerState, Repository
 from prism_gateway.webhooks.payloads import Provider, Push, Remote, WebhookEvent, read_hook
 from prism_gateway.webhooks.receiver import is_behind, named_by, why_nothing
@@ -81,7 +82,7 @@ def test_a_push_of_github_is_parsed():
         WebhookEvent.PUSH,
         GITHUB["x-github-delivery"],
         REMOTE,
-        Push("refs/heads/main", COMMIT),
+        Push("refs/heads/main", COMMIT, commits=(PushedCommit(commit=COMMIT, message="Go on"),)),
     )
 
 
@@ -135,9 +136,82 @@ def test_a_merge_request_of_gitlab_is_parsed(action, commit):
     attributes = {"iid": 12, "action": action, "last_commit": {"id": COMMIT}}
     payload = {"object_kind": "merge_request", "object_attributes": attributes}
     hook = read(GITLAB, GITLAB_PUSH | payload)
+    merged = MergedPullRequest() if action == "merge" else None
     assert (hook.event, hook.push) == (
-        WebhookEvent.PULL_REQUEST, Push("refs/merge-requests/12/head", commit, "pull/12"),
+        WebhookEvent.PULL_REQUEST, Push("refs/merge-requests/12/head", commit, "pull/12", merged=merged),
     )  # fmt: skip
+
+
+MERGED = MergedPullRequest(
+    url="https://github.example/acme/app/pull/12",
+    title="Retry",
+    body="Task: 7c0d5a54",
+    branch="topic",
+    target="main",
+)
+
+
+def merged_on_github(**fields):
+    pull = {
+        "head": {"sha": COMMIT, "ref": "topic", "repo": {"full_name": "acme/app"}},
+        "base": {"ref": "main", "repo": {"full_name": "acme/app"}},
+        "merged": True, "title": MERGED.title, "body": MERGED.body, "html_url": MERGED.url,
+    }  # fmt: skip
+    return GITHUB_PUSH | {"number": 12, "action": "closed", "pull_request": pull | fields}
+
+
+@pytest.mark.parametrize("headers", [GITHUB, GITEA | {"x-gitea-event": "pull_request"}])
+def test_a_merged_pull_request_says_what_it_was_about(headers):
+    event = headers | {"x-github-event": "pull_request"}
+    assert read(event, merged_on_github()).push == Push("refs/pull/12/head", "", "pull/12", merged=MERGED)
+    assert read(event, merged_on_github(merged=False)).push == Push("refs/pull/12/head", "", "pull/12")
+    assert read(event, merged_on_github() | {"action": "synchronize"}).push.merged is None
+
+
+@pytest.mark.parametrize("repo", [None, {"full_name": "stranger/app"}, {}])
+def test_a_branch_of_a_fork_has_no_name_here(repo):
+    event = GITHUB | {"x-github-event": "pull_request"}
+    head = {"sha": COMMIT, "ref": "topic", "repo": repo}
+    assert read(event, merged_on_github(head=head)).push.merged.branch == ""
+
+
+def test_texts_of_a_merged_pull_request_are_cut_or_empty():
+    event = GITHUB | {"x-github-event": "pull_request"}
+    long = read(event, merged_on_github(title="a" * 2_000, body="b" * 70_000)).push.merged
+    assert (len(long.title), len(long.body)) == (1_000, 4_000)
+    assert read(event, merged_on_github(body=None)).push.merged.body == ""
+
+
+def test_a_merged_merge_request_of_gitlab_says_what_it_was_about():
+    attributes = {
+        "iid": 12, "action": "merge", "last_commit": {"id": COMMIT}, "source_branch": "topic",
+        "target_branch": "main", "source_project_id": 15, "target_project_id": 15, "url": MERGED.url,
+        "title": MERGED.title, "description": MERGED.body,
+    }  # fmt: skip
+
+    def push(**fields):
+        payload = {"object_kind": "merge_request", "object_attributes": attributes | fields}
+        return read(GITLAB, GITLAB_PUSH | payload).push
+
+    assert push() == Push("refs/merge-requests/12/head", "", "pull/12", merged=MERGED)
+    assert push(action="close").merged is None
+    assert push(source_project_id=16).merged.branch == ""
+    assert push(description=None).merged.body == ""
+
+
+def test_the_newest_commits_of_a_push_are_read_and_what_is_none_is_left_out():
+    commits = [{"id": f"{number:040x}", "message": "m" * 5_000} for number in range(150)]
+    found = read(GITHUB, GITHUB_PUSH | {"commits": commits}).push.commits
+    assert [one.commit for one in found] == [one["id"] for one in commits[50:]]
+    assert {len(one.message) for one in found} == {4_000}
+    for strange in (
+        None,
+        {},
+        "x",
+        [None, 7, {}, {"id": "x", "message": "m"}, {"id": COMMIT, "message": None}],
+    ):
+        assert read(GITHUB, GITHUB_PUSH | {"commits": strange}).push == Push("refs/heads/main", COMMIT)
+    assert read(GITHUB, GITHUB_PUSH | {"after": GONE}).push == Push("refs/heads/main", "")
 
 
 def test_system_hooks_of_gitlab_are_parsed():

@@ -7,8 +7,13 @@ from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from prism_gateway.signon.fetching import BYTES_MAX, JsonFetcher
+from prism_runtime import tracing
+from prism_runtime.exporting import span_provider
+from prism_runtime.settings import ServiceSettings
 
 PUBLIC, SECOND, PRIVATE = "93.184.216.34", "2606:2800:220:1::1", "10.0.0.7"
 
@@ -45,6 +50,20 @@ async def test_the_checked_address_is_connected_to_as_the_host() -> None:
     hosts = Hosts(PUBLIC)
     assert await hosts.fetcher().get("https://login.example.com/keys") == {}
     assert hosts.requests == [(PUBLIC, "login.example.com", "login.example.com")]
+
+
+async def test_a_fetch_has_a_span_without_its_url() -> None:
+    exporter = InMemorySpanExporter()
+    provider = span_provider("test", ServiceSettings())
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracing.use(provider)
+    try:
+        await Hosts(PUBLIC).fetcher().get("https://login.example.com/keys?code=a-secret")
+    finally:
+        tracing.use(None)
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "get provider document"
+    assert "a-secret" not in span.to_json()
 
 
 async def test_the_next_address_is_tried() -> None:

@@ -60,7 +60,7 @@ def test_docstrings_lose_markup_and_text_repeated_from_comments():
         symbol("stop", docstring="Stops what has begun and waits."),
     ]
     card = card_text("jobs.java", symbols, "// Stops what has begun and waits.\n")
-    assert card == "jobs. Stops what has begun and waits. run, stop. Runs all jobs of a code queue"
+    assert card == "jobs. Stops what has begun and waits. run, stop. Runs all jobs of a queue"
 
 
 def test_each_part_has_a_limit():

@@ -3,11 +3,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
 
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorBody, ErrorCode
 from prism_contracts.events import Outcome, SettledFile
 from prism_contracts.records import FINAL_STATES, Job, JobCounts, JobState
+from prism_ingest.adapters.metrics import PushMetrics
 from prism_ingest.core import jobs as jobs_module
 from prism_ingest.core.jobs import (
     apply_settled,
@@ -17,6 +19,7 @@ from prism_ingest.core.jobs import (
     open_ordinals,
     push_seconds,
     settled_count,
+    source_of,
 )
 
 NOW = datetime(2026, 3, 14, tzinfo=UTC)
@@ -173,3 +176,33 @@ def test_the_steps_of_a_push_add_up_without_missing_ones() -> None:
     assert told == {"wait": 1, "fetch": 2, "plan": 3, "index": 4, "total": 10}
     edit = begin().model_copy(update={**steps, "fetched_at": None})
     assert set(dict(push_seconds(edit))) == {"wait", "index", "total"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "source"),
+    [
+        ({"pushed_at": NOW, "fetched_at": LATER}, "push"),
+        ({"pushed_at": NOW}, "edit"),
+        ({"pushed_at": NOW, "ref": "overlay:0123"}, "overlay"),
+        ({}, "upload"),
+        ({"fetched_at": LATER}, "clone"),
+        ({"layer": "rebase"}, None),
+    ],
+)
+def test_the_source_of_a_change_follows_from_its_job(changes, source):
+    assert source_of(begin().model_copy(update=changes)) == source
+
+
+def test_a_job_is_searchable_since_its_end():
+    registry = CollectorRegistry()
+    metrics = PushMetrics(registry)
+
+    def shown(name: str, **labels: str) -> float | None:
+        return registry.get_sample_value(name, labels)
+
+    assert shown("prism_searchable_seconds_count", source="edit") == 0
+    assert shown("prism_push_seconds_count", step="total", lane="live") == 0
+    changes = {"pushed_at": NOW, "created_at": NOW + timedelta(seconds=2), "finished_at": LATER}
+    metrics.observe(begin(lane=Lane.LIVE).model_copy(update=changes))
+    assert shown("prism_searchable_seconds_sum", source="edit") == 5
+    assert shown("prism_push_seconds_sum", step="total", lane="live") == 5

@@ -81,7 +81,7 @@ def test_other_rules_for_paths_need_a_comparison_of_all_files(monkeypatch):
 
 def test_an_empty_index_needs_every_file():
     got = plan([file("a"), file("b", skipped=SkipReason.BINARY), file("c")], [])
-    assert got == Plan(needed=(0, 2), skipped=(1,), removed=(), unchanged=0, still_skipped=0)
+    assert got == Plan(needed=(0, 2), skipped=(1,), removed=(), unchanged=0, still_skipped=0, added=(0, 1, 2))
     assert got.expected == 3
 
 
@@ -95,7 +95,9 @@ def test_an_unchanged_snapshot_needs_nothing():
 
 def test_changed_files_are_needed_and_missing_ones_removed():
     got = plan([file("a", NEW), file("b")], [indexed("a"), indexed("b"), indexed("z"), indexed("d")])
-    assert got == Plan(needed=(0,), skipped=(), removed=("d", "z"), unchanged=1, still_skipped=0)
+    assert got == Plan(
+        needed=(0,), skipped=(), removed=("d", "z"), unchanged=1, still_skipped=0, changed=(0,)
+    )
 
 
 @pytest.mark.parametrize(("chunker", "model"), [("2", MODEL), (CHUNKER, "n")])

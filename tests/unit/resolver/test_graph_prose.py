@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from prism_resolver.prose import SENTENCE_CHARS_MAX, first_comments, first_sentence, leading_sentence
+from prism_resolver.prose import SENTENCE_CHARS_MAX, first_comments, first_sentence, leading_comments
 
 CPU_MAX_S = 0.5
 
@@ -32,7 +32,16 @@ CPU_MAX_S = 0.5
     ],
 )
 def test_the_leading_comment_gives_a_sentence(opening, sentence):
-    assert leading_sentence(opening) == sentence
+    said = (first_sentence(text) for _, text in leading_comments(opening))
+    assert next(filter(None, said), "") == sentence
+
+
+def test_leading_comments_have_their_first_lines():
+    opening = "#!/bin/sh\n# One.\n\n# Two,\n# and on.\nrun\n# Three.\n"
+    assert [(line, text.split("\n")[0]) for line, text in leading_comments(opening)] == [
+        (2, "One."),
+        (4, "Two,"),
+    ]
 
 
 def test_a_sentence_is_one_line_without_its_period():
@@ -40,15 +49,38 @@ def test_a_sentence_is_one_line_without_its_period():
         first_sentence("Where <b>parcels</b>\n   wait for `tours`. And more.")
         == "Where parcels wait for tours."
     )
-    assert len(first_sentence("parcel " * 100)) == SENTENCE_CHARS_MAX
+    assert (
+        first_sentence("parcel " * 100) == "parcel " * (SENTENCE_CHARS_MAX // len("parcel ") - 1) + "parcel…"
+    )
     assert first_sentence("") == ""
+
+
+@pytest.mark.parametrize(
+    ("prose", "sentence"),
+    [
+        (
+            "The :class:`~depot.Dock` of [vans](vans.md), see {@link Crane}.",
+            "The depot.Dock of vans, see Crane.",
+        ),
+        ("Opens a dock_door in place.\n\n:param name: its name", "Opens a dock_door in place."),
+        ("Opens a dock\n@param name its name", "Opens a dock"),
+        ("@fileoverview Where vans unload.\n@author Ada", "Where vans unload."),
+        ("Waits, e.g. for a van. Then opens.", "Waits, e.g. for a van."),
+        ("TODO: Wait for a van.", ""),
+        ("See https://depot.example/vans", ""),
+        ("van = dock.next(1);", ""),
+        ("This module is based on the work of Ada.\n\nWhere vans unload.", "Where vans unload."),
+    ],
+)
+def test_first_sentence_is_prose_without_markup(prose, sentence):
+    assert first_sentence(prose) == sentence
 
 
 @pytest.mark.parametrize("line", ["#!\n", "#! x\n\n", "/*", '"""', "{-", "<!--", "#!/*", " \n"])
 def test_openings_without_a_comment_take_linear_time(line) -> None:
     opening = line * 20_000
     started = time.process_time()
-    leading_sentence(opening)
+    list(leading_comments(opening))
     first_comments(opening)
     assert time.process_time() - started < CPU_MAX_S
 

@@ -1,4 +1,5 @@
 import pytest
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from prism_runtime.exposure import is_loopback, require_secrets
@@ -37,14 +38,14 @@ def test_other_addresses_need_every_secret(host: str):
 )
 def test_service_needs_a_login_for_nats_if_others_reach_it(settings: dict[str, object], missing: bool):
     if not missing:
-        Service("test", ServiceSettings(**settings))
+        Service("test", ServiceSettings(**settings), metrics=CollectorRegistry())
         return
     with pytest.raises(InvalidSettingsError, match="PRISM_NATS_TOKEN"):
-        Service("test", ServiceSettings(**settings))
+        Service("test", ServiceSettings(**settings), metrics=CollectorRegistry())
 
 
 def test_service_needs_its_own_secrets_for_each_address():
     settings = ServiceSettings(nats_token="t")
-    Service("test", settings, hosts=("127.0.0.1",), secrets={"PRISM_X": EMPTY})
+    Service("test", settings, hosts=("127.0.0.1",), secrets={"PRISM_X": EMPTY}, metrics=CollectorRegistry())
     with pytest.raises(InvalidSettingsError, match="listens on 0"):
-        Service("test", settings, hosts=("0.0.0.0",), secrets={"PRISM_X": EMPTY})
+        Service("test", settings, hosts=("0.0.0.0",), secrets={"PRISM_X": EMPTY}, metrics=CollectorRegistry())

@@ -171,6 +171,18 @@ def test_intents(text, intent):
     assert query.about_tests == (intent is Intent.TEST)
 
 
+@pytest.mark.parametrize("text", ["verify login", "checks that parcels arrive", "Ensure that vans stop"])
+def test_verbs_of_tests_are_asked_as_tests_and_lift_none(text):
+    query = parse_query(text)
+    assert query.intent is Intent.TEST
+    assert not query.about_tests
+
+
+@pytest.mark.parametrize("text", ["SSL certificate verification", "verify", "check the rate of a parcel"])
+def test_words_about_verification_are_not_about_tests(text):
+    assert parse_query(text).intent is not Intent.TEST
+
+
 @pytest.mark.parametrize(
     ("symbol", "last", "with_dots"),
     [

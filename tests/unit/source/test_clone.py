@@ -10,6 +10,7 @@ import pytest
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_source import clone as clone_module
+from prism_source import transfer as transfer_module
 from prism_source.clone import CloneRules, check_url, mirror, remote_refs
 from prism_source.git import ProcessLimits, isolated_environment, run_git
 from prism_source.gittree import snapshot_git
@@ -152,18 +153,18 @@ def test_hooks_of_the_mirror_do_not_run(repo, url, tmp_path):
 def test_only_the_checked_addresses_are_used():
     rules = CloneRules(allow_private=True)
     https = check_url("https://user:hunter2@127.0.0.1:8443/a/b", rules)
-    options = list(clone_module._options(https, rules))
+    options = list(transfer_module._options(https, rules))
     assert "http.curloptResolve=127.0.0.1:8443:127.0.0.1" in options
     assert "http.followRedirects=false" in options
     assert {"protocol.allow=never", "protocol.https.allow=always"} <= set(options)
     assert not any("hunter2" in option for option in options)
     assert (
-        clone_module._environment(https, rules, "")["GIT_CONFIG_VALUE_0"]
+        transfer_module._environment(https, rules, "")["GIT_CONFIG_VALUE_0"]
         == "Authorization: Basic dXNlcjpodW50ZXIy"
     )
-    ssh = clone_module._environment(check_url("ssh://git@127.0.0.1:2222/a/b", rules), rules, "")
+    ssh = transfer_module._environment(check_url("ssh://git@127.0.0.1:2222/a/b", rules), rules, "")
     assert "-oHostName=127.0.0.1 '-oHostKeyAlias=[127.0.0.1]:2222'" in ssh["GIT_SSH_COMMAND"]
-    assert clone_module._transport_url(check_url("git://[::1]/a/b", rules)) == "git://[::1]:9418/a/b"
+    assert transfer_module._transport_url(check_url("git://[::1]/a/b", rules)) == "git://[::1]:9418/a/b"
 
 
 def test_git_sees_nothing_of_its_operator(monkeypatch):
@@ -236,7 +237,7 @@ def test_errors_contain_no_credentials():
     assert "token" in error.body.next_action
     moved = clone_module._failed("fatal: unable to access 'x': The requested URL returned error: 301", source)
     assert "moved" in moved.body.next_action
-    assert "***" in clone_module._reason("fatal: hunter2", source)
+    assert "***" in transfer_module.reason_given("fatal: hunter2", source)
 
 
 def test_existing_commits_are_not_fetched_again(repo, url, tmp_path, monkeypatch):
@@ -309,9 +310,11 @@ def test_a_commit_lost_by_a_forced_push_is_an_error(repo, url, tmp_path):
 
 def test_separate_credentials_are_used_and_hidden(repo):
     rules = CloneRules(allow_private=True, seconds_max=20)
-    source = clone_module._with_credentials(check_url("http://127.0.0.1:1/a/b", rules), "ada:hunter2")
+    source = transfer_module.with_credentials(
+        check_url("http://127.0.0.1:1/a/b", rules), "ada:hunter2", clone_module._needs_key
+    )
     assert (
-        clone_module._environment(source, rules, "")["GIT_CONFIG_VALUE_0"]
+        transfer_module._environment(source, rules, "")["GIT_CONFIG_VALUE_0"]
         == "Authorization: Basic YWRhOmh1bnRlcjI="
     )
     assert "hunter2" not in repr(source) + source.url

@@ -4,8 +4,10 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from prism_contracts.errors import ErrorCode, PrismError
+from prism_store.metrics import StoreMetrics
 from prism_store.reader import SEARCHES_MAX, Reader, TextLeg, has
 from prism_store.scope import Scope
 
@@ -17,6 +19,7 @@ class Client:
 
     def __init__(self) -> None:
         self.asked: list[list[dict[str, object]]] = []
+        self.metrics = StoreMetrics(CollectorRegistry())
 
     async def ask(self, _: str, __: str, body: dict[str, list[dict[str, object]]]) -> list[dict[str, object]]:
         self.asked.append(list(body["searches"]))

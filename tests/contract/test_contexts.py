@@ -1,0 +1,105 @@
+"""Contexts over MCP and REST: scribe itself, over NATS, with stand-ins of search and atlas."""
+
+import pytest
+
+from prism_contracts.rpc.graph import CallHierarchyRequest
+from prism_contracts.rpc.search import SearchRequest
+
+pytest_plugins = ["gateway_stack"]
+
+DEEP = {"question": "which tests reach `main`, and what calls it?", "mode": "deep"}
+
+
+def searches_of(stack) -> list[SearchRequest]:
+    return [request for request in stack.fake.asked if isinstance(request, SearchRequest)]
+
+
+async def test_a_fast_context_searches_each_domain_once(stack) -> None:
+    async with stack.mcp() as client:
+        answer = (
+            await client.call_tool("get_context", {"question": "main", "mode": "fast"})
+        ).structured_content
+    searches = searches_of(stack)
+    assert len({request.path_filter for request in searches}) == 5  # code and refs are not narrowed
+    assert len(searches) == 6
+    assert (answer["mode"], len(answer["rounds"]), answer["is_complete"]) == ("fast", 1, True)
+    (item,) = answer["items"]
+    assert item["domain"] == "code"
+    assert item["why"] == "matches the question in code"
+
+
+async def test_a_repeated_context_is_the_kept_one_until_the_index_changes(stack) -> None:
+    body = {"question": "main", "mode": "fast"}
+    async with stack.rest() as http:
+        first = (await http.post("/api/v1/context", json=body)).json()
+        stack.fake.asked.clear()
+        again = (await http.post("/api/v1/context", json=body)).json()
+        assert searches_of(stack) == []
+        assert (again["items"], again["receipt"]["cached"]) == (first["items"], True)
+        assert [(one["calls"], one["cached"]) for one in again["rounds"]] == [(0, 6)]
+        # Another budget shows more or less of the same searches.
+        other = (await http.post("/api/v1/context", json=body | {"max_tokens": 100})).json()
+        assert searches_of(stack) == []
+        assert [(one["calls"], one["cached"]) for one in other["rounds"]] == [(0, 6)]
+        stack.fake.corpus_version += 1
+        renewed = (await http.post("/api/v1/context", json=body)).json()
+    assert len(searches_of(stack)) == 6
+    assert not renewed["receipt"]["cached"]
+
+
+async def test_the_graph_is_asked_again_for_a_repeated_context(stack) -> None:
+    async with stack.rest() as http:
+        for _ in range(2):
+            stack.fake.asked.clear()
+            await http.post("/api/v1/context", json=DEEP)
+            assert any(isinstance(request, CallHierarchyRequest) for request in stack.fake.asked)
+    assert searches_of(stack) == []
+
+
+async def test_only_the_domains_that_were_named_are_searched(stack) -> None:
+    async with stack.rest() as http:
+        body = {"question": "main", "mode": "fast", "domains": ["process"]}
+        answer = (await http.post("/api/v1/context", json=body)).json()
+    searches = searches_of(stack)
+    assert ["workflows" in request.path_filter for request in searches] == [True]
+    assert answer["items"] == []  # the stand-in of search answers with code, whatever it is asked
+
+
+async def test_a_deep_context_follows_the_graph_and_says_what_each_round_did(stack) -> None:
+    async with stack.mcp() as client:
+        answer = (await client.call_tool("get_context", DEEP)).structured_content
+    assert [one["number"] for one in answer["rounds"]] == [1, 2, 3]
+    assert any(isinstance(request, CallHierarchyRequest) for request in stack.fake.asked)
+    assert "language model" in answer["without_model"]
+
+
+async def test_a_client_that_asks_for_progress_hears_of_each_round(stack) -> None:
+    told = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message or ""))
+
+    async with stack.mcp() as client:
+        result = await client.call_tool("get_context", DEEP, progress_callback=hear)
+    assert not result.is_error
+    assert [progress for progress, _, _ in told] == [0, 1, 2, 3]
+    assert [message.split(":")[0] for _, _, message in told[1:]] == ["round 1", "round 2", "round 3"]
+
+
+async def test_without_atlas_a_deep_context_is_answered_with_a_note(make_stack) -> None:
+    stack = await make_stack(services=("search", "ingest", "scribe"))
+    async with stack.mcp() as client:
+        answer = (await client.call_tool("get_context", DEEP)).structured_content
+    assert answer["items"]
+    assert any("atlas.call_hierarchy" in note for note in answer["notes"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"question": ""}, {"question": "x", "mode": "slow"}, {"question": "x", "domains": ["cods"]}, {}],
+)
+async def test_a_wrong_argument_is_an_error_that_says_which(stack, arguments) -> None:
+    async with stack.mcp() as client:
+        result = await client.call_tool("get_context", arguments)
+    assert result.is_error
+    assert result.structured_content["error"]["code"] == "invalid_argument"

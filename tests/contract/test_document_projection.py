@@ -1,0 +1,106 @@
+"""The index follows the documents: what differs is sent until nothing does, whatever fails in between."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from crashing import ended_at, writes_watched
+from ingest_stand_in import FakeIngest, serving
+from workspace_stack import TENANT, Desk, desk
+
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import JobState
+from prism_runtime.tasks import cancelled
+
+
+@pytest.fixture
+async def ingest(nats_server) -> AsyncIterator[FakeIngest]:
+    async with serving(nats_server.url) as fake:
+        yield fake
+
+
+@pytest.fixture
+async def place(nats_server, ingest) -> AsyncIterator[Desk]:
+    async with desk(nats_server.url, copies=2) as made:
+        yield made
+
+
+async def settled(place: Desk, copy: int = 0) -> None:
+    while await place.copies[copy].projection.send(TENANT):
+        pass
+
+
+async def test_drafts_are_indexed_without_a_commit_and_commits_with_theirs(
+    place: Desk, ingest: FakeIngest
+) -> None:
+    first, second = await place.create("First", "One.\n"), await place.create("Second")
+    await settled(place)
+    assert ingest.files.keys() == {first.path, second.path}
+    assert ingest.files[first.path].endswith(b"---\n\nOne.\n")
+    await place.commit(first.path)
+    await settled(place)
+    last = (await place.commit()).commit_hash
+    await settled(place)
+    assert ingest.commits == ["", "", last]
+    assert (await place.get(first.document_id)).metadata.is_indexed
+
+
+async def test_a_running_copy_indexes_what_is_written_before_the_answer(
+    place: Desk, ingest: FakeIngest
+) -> None:
+    running = asyncio.create_task(place.copies[0].projection.run())
+    other = asyncio.create_task(place.copies[1].projection.run())
+    made = await asyncio.gather(*(place.create(f"Note {number}", auto_process=True) for number in range(8)))
+    assert all(one.processing_results.embeddings_created for one in made)
+    assert ingest.files.keys() == {one.path for one in made}
+    running.cancel()
+    other.cancel()
+
+
+async def test_what_ingest_refuses_or_fails_is_sent_again(place: Desk, ingest: FakeIngest) -> None:
+    ingest.refusals = [ErrorCode.SNAPSHOT_CONFLICT]
+    ingest.ends = [JobState.ABANDONED]
+    made = await place.create("First")
+    for _ in range(2):
+        with pytest.raises(PrismError):
+            await place.copies[0].projection.send(TENANT)
+        assert not (await place.get(made.document_id)).metadata.is_indexed
+    await settled(place)
+    assert (await place.get(made.document_id)).metadata.is_indexed
+
+
+@pytest.mark.parametrize("write", [1, 2, 3])
+async def test_another_copy_sends_what_a_crash_left(place: Desk, ingest: FakeIngest, write: int) -> None:
+    made = [await place.create("First"), await place.create("Second")]
+    with writes_watched():
+        died_at = await ended_at(lambda: place.copies[0].projection.send(TENANT), write)
+    assert bool(died_at) is (write < 3)
+    await settled(place, copy=1)
+    assert ingest.files.keys() == {one.path for one in made}
+    assert all([(await place.get(one.document_id)).metadata.is_indexed for one in made])
+
+
+async def test_documents_of_a_removed_repository_are_all_indexed_again(
+    place: Desk, ingest: FakeIngest
+) -> None:
+    made = [await place.create(f"Note {number}") for number in range(3)]
+    running = [asyncio.create_task(copy.projection.run()) for copy in place.copies]
+    async with asyncio.timeout(30):
+        for removed in (False, True):
+            if removed:
+                await ingest.remove()
+            while ingest.files.keys() != {one.path for one in made}:
+                await asyncio.sleep(0.05)
+    await cancelled(*running)
+
+
+async def test_a_repository_of_another_name_is_probed_once(place: Desk, ingest: FakeIngest) -> None:
+    made = await place.create("First")
+    await settled(place)
+    await ingest.forget_record()  # ingest still takes its files
+    projection = place.copies[0].projection
+    for _ in range(3):
+        await projection._probe()
+        await settled(place)
+    assert ingest.commits == ["", ""]
+    assert (await place.get(made.document_id)).metadata.is_indexed

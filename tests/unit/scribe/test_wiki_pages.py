@@ -1,0 +1,190 @@
+"""The pages of a small repository, and of one that is hostile in every text."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from markdown_it import MarkdownIt
+from wiki_repository import file, repository, symbol
+
+from prism_contracts.code import SymbolKind
+from prism_contracts.records import WikiPageKind
+from prism_contracts.rpc.guidance import ContextSection
+from prism_contracts.rpc.wiki import WikiPageSummary
+from prism_scribe.core.wiki import contents, pages
+from prism_scribe.core.wiki.header import with_header
+from prism_scribe.core.wiki.orientation import Orientation, Prose
+
+HOSTILE = '# x [l](https://evil.test) <img src=x> `"| ![i](j)\n## y'
+PARSER = MarkdownIt("gfm-like", {"html": True, "linkify": False})
+
+
+def written(text: str = "") -> dict[str, str]:
+    orientation, evidence = repository(text)
+    toc = contents.plan(orientation)
+    return {entry.key: pages.write(entry, orientation, evidence[entry.kind], toc) for entry in toc}
+
+
+def test_the_pages_are_in_reading_order():
+    orientation, _ = repository()
+
+    assert [entry.key for entry in contents.plan(orientation)] == [
+        "overview", "component-src-depot", "component-src-rates", "flows", "types", "run-and-test", "conventions",
+        "glossary",
+    ]  # fmt: skip
+
+
+def test_the_overview_quotes_the_authors_with_the_place():
+    assert (
+        "> Depot plans how parcels travel between warehouses, and prices them.\n>\n> — `README.md:5`"
+        in written()["overview"]
+    )
+
+
+def test_the_overview_shows_the_folders_and_one_command_for_each_purpose():
+    page = written()["overview"]
+
+    assert "| `src/depot/` | 2 | Python | Plans how parcels travel. (`src/depot/depot.py:1`) |" in page
+    assert "| `tests/` | 1 | tests |" in page
+    assert "| test | `make test` | `Makefile:1` |" in page
+
+
+def test_the_overview_lists_the_features_of_an_introduction():
+    orientation, evidence = repository()
+    lines = (
+        "# Depot",
+        "",
+        "Depot plans how parcels travel between warehouses.",
+        "",
+        "## Features",
+        "",
+        "- **Fast** plans",
+    )
+    headings = (
+        symbol("Depot", SymbolKind.SECTION, 1).model_copy(update={"end_line": 7}),
+        symbol("Features", SymbolKind.SECTION, 5, parent=0).model_copy(update={"end_line": 7}),
+    )
+    introduced = replace(orientation, documents=(Prose("README.md", ContextSection.README, lines, headings),))
+
+    page = pages.write(contents.plan(introduced)[0], introduced, evidence["overview"], ())
+
+    assert "Features, by `README.md:5`:\n\n- Fast plans\n" in page
+
+
+def test_scripts_are_run_by_the_package_manager_of_the_lock_file():
+    orientation, evidence = repository()
+    managed = replace(
+        orientation,
+        manifests={"package.json": ('{"scripts": {', '"test": "vitest"', "}}")},
+        files={**orientation.files, "pnpm-lock.yaml": file("pnpm-lock.yaml")},
+    )
+    guide = next(entry for entry in contents.plan(managed) if entry.key == "run-and-test")
+
+    assert "`pnpm run test`" in pages.write(guide, managed, evidence["guide"], ())
+
+
+def test_configuration_is_no_component():
+    orientation, _ = repository()
+    trivial = orientation.overview.components[1].model_copy(update={"rank": 0.0})
+    components = (orientation.overview.components[0], trivial)
+    overview = orientation.overview.model_copy(update={"components": components})
+
+    keys = [
+        entry.subject for entry in contents.plan(replace(orientation, overview=overview)) if entry.subject
+    ]
+
+    assert keys == ["src/depot"]
+
+
+def test_the_overview_names_the_libraries_of_manifests():
+    orientation, evidence = repository()
+    built = replace(orientation, manifests={"go.mod": ("require github.com/lib/pq v1.12.3",)})
+
+    page = pages.write(contents.plan(built)[0], built, evidence["overview"], ())
+
+    assert "- `go.mod` declares `github.com/lib/pq` (`go.mod:1`)." in page
+
+
+def test_a_component_lists_what_others_use_with_its_description():
+    page = written()["component-src-depot"]
+
+    assert "| `Depot` | `src/depot/depot.py:10` | A place for parcels. | 5 |" in page
+    assert "`tests/test_depot.py:1`" in page
+
+
+def test_a_flow_names_each_call_with_its_place():
+    page = written()["flows"]
+
+    assert "- `Depot.send`, `src/depot/depot.py:14`. Send a parcel." in page
+    assert 'n0["plan"]' in page
+
+
+def test_a_type_lists_its_members():
+    page = written()["types"]
+
+    assert "- Made by `def __init__(self, rate: int)` (`src/depot/depot.py:24`)." in page
+    assert "- Fields in `src/depot/depot.py`: `rate` (line 12)." in page
+    assert "- Methods in `src/depot/depot.py`: `send` (line 14)." in page
+
+
+def test_the_guide_has_the_commands_of_manifests_and_documents():
+    page = written()["run-and-test"]
+
+    assert "| `make test` | Run the tests | `Makefile:1` |" in page
+    assert "```sh\npip install depot\n```" in page
+
+
+def test_tests_and_examples_are_no_components():
+    orientation, _ = repository()
+    files = {path: entry.model_copy(update={"flags": entry.flags.model_copy(update={"test": True})})
+             for path, entry in orientation.files.items()}  # fmt: skip
+
+    toc = contents.plan(Orientation(orientation.repo, orientation.overview, orientation.modules, files))
+
+    assert WikiPageKind.COMPONENT not in {entry.kind for entry in toc}
+
+
+@pytest.mark.parametrize("key", sorted(written(HOSTILE)))
+def test_hostile_text_adds_no_heading_link_image_or_html(key):
+    tokens = PARSER.parse(written(HOSTILE)[key])
+    children = [child for token in tokens for child in token.children or ()]
+
+    assert {child.type for child in children} & {"image", "html_inline"} == set()
+    assert "html_block" not in {token.type for token in tokens}
+    targets = {str(child.attrs["href"]) for child in children if child.type == "link_open"}
+    assert all(re.fullmatch(r"[a-z0-9-]+", target) for target in targets)
+    levels = [token.tag for token in tokens if token.type == "heading_open"]
+    assert levels.count("h1") == 1
+
+
+def test_equal_sources_give_an_equal_page_and_hash():
+    assert [pages.source_hash(page) for page in written().values()] == [
+        pages.source_hash(page) for page in written().values()
+    ]
+
+
+def test_another_text_gives_another_hash():
+    assert pages.source_hash("# a\n") != pages.source_hash("# b\n")
+
+
+def test_two_components_with_like_names_have_two_keys():
+    orientation, _ = repository()
+    first = orientation.overview.components[0]
+    twin = first.model_copy(update={"name": "src/Depot"})
+    overview = orientation.overview.model_copy(update={"components": (first, twin)})
+
+    toc = contents.plan(Orientation(orientation.repo, overview, orientation.modules, orientation.files))
+
+    assert [entry.key for entry in toc if entry.subject] == ["component-src-depot", "component-src-depot-2"]
+
+
+def test_the_header_names_the_commit_and_says_that_the_page_is_generated():
+    summary = WikiPageSummary(
+        key="k", title="t", kind=WikiPageKind.OVERVIEW, commit="c0ffee12" * 5, is_stale=True
+    )
+
+    page = with_header("# t\n\ntext\n", "acme/depot", summary)
+
+    assert page.startswith("# t\n\n*Generated by Prism from commit `c0ffee12c0ff` of acme/depot")
+    assert "generate the wiki again" in page
+    assert page.endswith("\n\ntext\n")
