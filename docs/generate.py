@@ -17,7 +17,7 @@ import prometheus_client
 from faststream.nats.prometheus import NatsPrometheusMiddleware
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 import prism_contracts
@@ -30,19 +30,36 @@ from prism_contracts.base import Lane, Message
 from prism_contracts.registry import AnyTopic, Stream
 from prism_contracts.rpc import ALL_RPCS
 from prism_contracts.topics import ALL_TOPICS, STREAMS, topics_of
+from prism_embedder.adapters.metrics import EmbeddingMetrics
 from prism_gateway.accounting.audit import AuditMetrics
 from prism_gateway.accounting.history import HistoryMetrics
 from prism_gateway.accounting.usage import UsageMetrics
 from prism_gateway.mcp.tool import AnyTool, Effect, Toolset
+from prism_gateway.mcp.tool_metrics import ToolMetrics
 from prism_gateway.mcp.toolsets import TOOLS
 from prism_gateway.rates.limiter import LimitMetrics
+from prism_gateway.traffic import HttpMetrics
 from prism_gateway.webhooks.receiver import WebhookMetrics
-from prism_ingest.adapters.metrics import LayerMetrics, PollMetrics, PushMetrics
+from prism_ingest.adapters.metrics import (
+    DeadLetterMetrics,
+    GitMetrics,
+    JobMetrics,
+    LayerMetrics,
+    LeaseMetrics,
+    PollMetrics,
+    PushMetrics,
+    QueueMetrics,
+)
 from prism_ingest.adapters.scip import ScipMetrics
 from prism_qdrant_local.metrics import Metrics
 from prism_qdrant_local.store import Store
+from prism_runtime.metrics import ConnectionMetrics, DiskMetrics, ReadyMetrics, ReleaseMetrics, RpcMetrics
 from prism_runtime.settings import ServiceSettings
+from prism_scribe.adapters.model_metrics import ModelMetrics
 from prism_search.adapters.answers import AnswerMetrics
+from prism_search.adapters.metrics import QueryEmbeddingMetrics, SearchMetrics
+from prism_search.adapters.reranker import RerankerMetrics
+from prism_store.metrics import StoreMetrics
 
 FOLDER = Path(__file__).resolve().parent
 EXAMPLES = Path(prism_contracts.__file__).with_name("examples")
@@ -321,15 +338,17 @@ def _tool_section(tool: AnyTool) -> str:
 
 
 def _json_type(field: dict[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(map(_json_type, field["anyOf"]))
     inner = field.get("items", {}).get("type")
-    return f"{field['type']} of {inner}" if inner else str(field["type"])
+    return f"{field['type']} of {inner}" if inner else str(field.get("type", "object"))
 
 
 def _argument_default(tool: AnyTool, name: str, required: set[str]) -> str:
     if name in required:
         return "required"
     value = tool.arguments.model_fields[name].default
-    return f"`{json.dumps(value)}`" if value not in ("", []) else ""
+    return "" if value in ("", []) or isinstance(value, BaseModel) else f"`{json.dumps(value)}`"
 
 
 LIMITS = {
@@ -353,21 +372,50 @@ counter is exposed with the suffix `_total`, a histogram with `_bucket`, `_sum` 
 Every service but the local store also exposes the default metrics of Prometheus' Python client:
 `python_info`, `python_gc_…` and, on Linux, `process_…` (memory, CPU seconds, file descriptors, start time).
 
-The depths of streams, dead letters and points are not metrics yet; `GET /api/v1/status` returns them.
+A client that accepts `application/openmetrics-text` gets OpenMetrics, in which the histograms of calls carry the
+trace id of an example per bucket, if traces are exported (`PRISM_OTLP_ENDPOINT`).
+
+A gauge of queues, streams or jobs disappears, or is `NaN`, while NATS does not answer: a last value that stayed
+would hide the outage.
+
+Labels have few values: methods, tools, templates of routes, error codes. None names a repository, a path or a
+query, and only `prism_tenant_use` names tenants.
 
 ## Every service but the local store
 
-These count messages on NATS. `app_name` is `prism-<service>`; `handler` and `destination` are subjects, which
-contain no ids.
+`method` is `<service>.<method>`. The metrics `faststream_…` count messages on NATS: `app_name` is
+`prism-<service>`; `handler` and `destination` are subjects, which contain no ids.
 
 """
 
-
+METRIC_COLUMNS = ("metric", "type", "labels", "meaning")
+COMMON_METRICS = (ReleaseMetrics, ReadyMetrics, RpcMetrics, ConnectionMetrics, DiskMetrics)
 SERVICE_METRICS: dict[str, tuple[Callable[[CollectorRegistry], object], ...]] = {
-    "Gateway": (WebhookMetrics, LimitMetrics, UsageMetrics, AuditMetrics, HistoryMetrics),
-    "Ingest": (PushMetrics, PollMetrics, LayerMetrics, ScipMetrics),
-    "Search": (AnswerMetrics,),
+    "Gateway": (
+        HttpMetrics,
+        ToolMetrics,
+        WebhookMetrics,
+        LimitMetrics,
+        UsageMetrics,
+        AuditMetrics,
+        HistoryMetrics,
+    ),
+    "Ingest": (
+        QueueMetrics,
+        DeadLetterMetrics,
+        JobMetrics,
+        PushMetrics,
+        GitMetrics,
+        PollMetrics,
+        LeaseMetrics,
+        LayerMetrics,
+        ScipMetrics,
+    ),
+    "Embedder": (EmbeddingMetrics,),
+    "Indexer, search and atlas": (StoreMetrics,),
+    "Search": (SearchMetrics, AnswerMetrics, QueryEmbeddingMetrics, RerankerMetrics),
     "Atlas": (BuildMetrics,),
+    "Scribe": (ModelMetrics,),
 }
 
 
@@ -375,13 +423,13 @@ def metrics_page() -> str:
     """Returns the metrics of the bus, of each service, and of the local store."""
     return (
         METRICS_HEAD
-        + _table(("metric", "type", "labels", "meaning"), _bus_metrics())
+        + _table(METRIC_COLUMNS, [*_service_metrics(COMMON_METRICS), *_bus_metrics()])
         + "".join(
-            f"\n## {service}\n\n{_table(('metric', 'type', 'labels', 'meaning'), _service_metrics(metrics))}"
+            f"\n## {service}\n\n{_table(METRIC_COLUMNS, _service_metrics(metrics))}"
             for service, metrics in SERVICE_METRICS.items()
         )
         + "\n## The local store\n\nMetrics that Qdrant also has carry its names.\n\n"
-        + _table(("metric", "type", "labels", "meaning"), _store_metrics())
+        + _table(METRIC_COLUMNS, _store_metrics())
     )
 
 
