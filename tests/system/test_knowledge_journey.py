@@ -59,7 +59,8 @@ async def test_a_push_makes_what_is_written_about_the_code_stale(forge: Forge) -
     name = "forge/written-about"
     repo = forge.repository(name)
     async with forge.stack.agent(name) as agent:
-        text = "`Account.withdraw` in `bank/account.py` keeps the sesquipedalian limit.\n"
+        # Other repositories of the shared stack have the same path, so the text names its repository.
+        text = f"`Account.withdraw` in `{name}:bank/account.py` keeps the sesquipedalian limit.\n"
         made = await agent.ask("create_document", title="Limits of accounts", content=text)
         await agent.until(
             lambda ready: [one["title"] for one in ready["concerning"]] == ["Limits of accounts"],

@@ -65,7 +65,7 @@ class Subjects:
 
 
 class Anchors:
-    """Linker documents and tasks to code, and notices when that code changes."""
+    """Links documents and tasks to code, and notices when that code changes."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Linker a text to the places of code that it names, within what its writer may see.
+"""Links a text to the places of code that it names, within what its writer may see.
 
 A name that several repositories or definitions have is left alone: a link to the wrong place would report
 changes that do not concern the text.
