@@ -13,6 +13,10 @@ _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
 OWN_OBJECT = frozenset({"self", "this", "$this", "Self", "@"})
 # In Python, these are so by convention. Elsewhere they are ordinary variables: `cls` of a `Class<?>` in Java.
 OWN_CLASS = frozenset({"cls", "mcs", "mcls", "metacls"})
+# `require("./depot").open`
+_REQUIRE = re.compile(r"""require\(\s*(['"])([^'"]+)\1\s*\)""")
+# Before the module, the name of a step that is such a call.
+REQUIRED = "require:"
 STEPS_MAX = 12
 # Longer expressions are not names: the parser truncates them at about half of this.
 CHARS_MAX = 200
@@ -48,7 +52,10 @@ def steps_of(expression: str) -> tuple[Step, ...]:
         return steps_of(text[1:-1])
     steps: list[Step] = []
     at = 0
-    while at < len(text):
+    if required := _REQUIRE.match(text):
+        steps.append(Step(f"{REQUIRED}{required[2]}"))
+        at = _after_dot(text, required.end())
+    while 0 <= at < len(text):
         name = _NAME.match(text, at)
         if name is None or len(steps) >= STEPS_MAX:
             return ()
@@ -59,12 +66,16 @@ def steps_of(expression: str) -> tuple[Step, ...]:
             if not at:
                 return ()
             steps.append(CALL)
-        if at < len(text):
-            dot = _DOT.match(text, at)
-            if dot is None or dot.end() == len(text):
-                return ()
-            at = dot.end()
-    return tuple(steps)
+        at = _after_dot(text, at)
+    return tuple(steps) if at >= 0 else ()
+
+
+def _after_dot(text: str, at: int) -> int:
+    """Returns the position after a dot, or the end; -1 if something else follows."""
+    if at >= len(text):
+        return at
+    dot = _DOT.match(text, at)
+    return -1 if dot is None or dot.end() == len(text) else dot.end()
 
 
 def _after_generics(text: str, at: int) -> int:

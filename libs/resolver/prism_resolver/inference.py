@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
-from prism_resolver.expressions import CALL, Step, is_own_object, steps_of
+from prism_resolver.expressions import CALL, REQUIRED, Step, is_own_object, steps_of
 from prism_resolver.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
     BUILTIN,
+    ECMASCRIPT,
     EXPORTS,
     IMPLICIT_OBJECT,
     MODULE_PATHS,
@@ -89,7 +90,7 @@ class Inference:
             positions = unit.named.get(inside, ())
             is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS - SCOPE_KINDS
             is_seen = not is_class or is_innermost or unit.language in IMPLICIT_OBJECT
-            if is_seen and (found := _members_in(unit, inside, name)):
+            if is_seen and (found := _seen_members(unit, inside, name, is_class=is_class)):
                 return symbol_value(unit, found).with_strategy(
                     Strategy.RECEIVER if is_class else Strategy.SAME_FILE
                 )
@@ -118,7 +119,10 @@ class Inference:
         return _imported_or_own(value, self._in_file(name, location))
 
     def _in_file(self, name: str, location: Location) -> Value | None:
-        found = location.unit.named.get(name)
+        found: Sequence[int] = location.unit.named.get(name, ())
+        if location.unit.language in ECMASCRIPT:
+            # A method of an object literal has no name of its own.
+            found = [one for one in found if location.unit.definitions[one].kind is not SymbolKind.METHOD]
         return symbol_value(location.unit, found).with_strategy(Strategy.SAME_FILE) if found else None
 
     def _in_package(self, name: str, location: Location) -> Value | None:
@@ -198,12 +202,30 @@ class Inference:
         name, language = steps[0].name, location.unit.language
         if language == "rust" and name in {"self", "super"}:
             return self._rust_start(steps, location)
+        if language in ECMASCRIPT and (start := self._module_object(steps, location)) is not None:
+            return start
         if is_own_object(name, language):
             return self._own_object(location, ValueKind.INSTANCE), steps[1:]
         if name == BASE_OBJECTS.get(language, "super"):
             rest = steps[2:] if steps[1:2] == (CALL,) else steps[1:]
             return self._own_object(location, ValueKind.SUPER), rest
         return None
+
+    def _module_object(
+        self, steps: Sequence[Step], location: Location
+    ) -> tuple[Value, Sequence[Step]] | None:
+        """Resolves `exports`, `module.exports` and `require("./depot")` at the start of an expression."""
+        name, unit = steps[0].name, location.unit
+        if name.startswith(REQUIRED):
+            located = self._program.locate(unit, name.removeprefix(REQUIRED))
+            refs = tuple(SymbolRef(one.id, -1) for one in located.units)
+            value = Value(ValueKind.MODULE, refs, located.certainty, Strategy.MODULE) if refs else UNKNOWN
+            return value, steps[1:]
+        is_module = name == "module" and steps[1:2] == (Step(EXPORTS),)
+        if not (is_module or name == EXPORTS) or name in unit.named or location.local(name) is not None:
+            return None
+        own = Value(ValueKind.MODULE, (SymbolRef(unit.id, -1),), strategy=Strategy.MODULE)
+        return own, steps[2:] if is_module else steps[1:]
 
     def _rust_start(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
         """Resolves `self` and `super`: the object of a method, or the start of a path."""
@@ -241,12 +263,18 @@ class Inference:
         inside = location.inside
         while inside:
             positions = location.unit.named.get(inside, ())
-            if positions and location.unit.definitions[positions[0]].kind in TYPE_KINDS:
+            if positions and (
+                location.unit.definitions[positions[0]].kind in TYPE_KINDS or inside in location.unit.makers
+            ):
                 return Value(
                     kind,
                     tuple(SymbolRef(location.unit.id, one) for one in positions),
                     strategy=Strategy.RECEIVER,
                 )
+            if location.unit.language in ECMASCRIPT and not positions:
+                return self._object_around(inside, location)
+            if positions and _is_object(location.unit, positions):
+                return symbol_value(location.unit, positions).with_strategy(Strategy.RECEIVER)
             if not positions:
                 # `impl S { fn f }`, `func (s *S) F`: the class is defined elsewhere.
                 value = self.name_at(inside, location._replace(inside="", line=0))
@@ -256,6 +284,15 @@ class Inference:
                     else UNKNOWN
                 )
             inside = inside.rpartition(".")[0]
+        return UNKNOWN
+
+    def _object_around(self, inside: str, location: Location) -> Value:
+        """Returns what `this` is in a member of `exports`, of a class of another file, or of an unknown object."""
+        if inside == EXPORTS:
+            return Value(ValueKind.MODULE, (SymbolRef(location.unit.id, -1),), strategy=Strategy.RECEIVER)
+        value = self.name_at(inside.partition(".")[0], location._replace(inside="", line=0))
+        if "." not in inside and self._is_class(value):
+            return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER)
         return UNKNOWN
 
     def member_of(self, value: Value, name: str, depth: int = 0) -> Value:
@@ -282,7 +319,9 @@ class Inference:
         """Returns whether an instance or a class surely lacks a member: all of its base classes are known."""
         if value.kind not in {ValueKind.INSTANCE, ValueKind.SYMBOL} or value.certainty is not Certainty.YES:
             return False
-        if self._program.units[value.symbols[0].file].language in OPEN_TYPES:
+        unit = self._program.units[value.symbols[0].file]
+        is_made = self._program.definition(value.symbols[0]).qualified_name in unit.makers
+        if unit.language in OPEN_TYPES or is_made:  # code may add members to what a function makes
             return False
         if value.kind is ValueKind.SYMBOL and not self._is_class(value):
             return False
@@ -294,7 +333,7 @@ class Inference:
         """Returns what code adds to a function or class, as to any object: `depot.open = …`, `exports.open = …`."""
         for ref in value.symbols:
             unit, own = self._program.units[ref.file], self._program.definition(ref).qualified_name
-            if unit.language in OBJECT_MODULES:
+            if unit.language in OBJECT_MODULES | ECMASCRIPT:
                 is_whole = any(one.type == own for one in unit.variables.get(("", MODULE_EXPORTS), ()))
                 owners = [own, EXPORTS] if is_whole else [own]
                 found = [at for owner in owners for at in unit.named.get(f"{owner}.{name}", ())]
@@ -340,7 +379,11 @@ class Inference:
             return UNKNOWN
         location = location._replace(inside=unresolved.inside, line=unresolved.line)
         if not unresolved.type:
-            return self._called(self.value_of(steps_of(unresolved.made_by), location, depth + 1), depth + 1)
+            steps = steps_of(unresolved.made_by)
+            made = self._called(value := self.value_of(steps, location, depth + 1), depth + 1)
+            is_foreign = value.kind is ValueKind.EXTERNAL and location.unit.language in ECMASCRIPT
+            # `new Map()` makes an object of another package or of the language; `create(ours)` may return ours.
+            return EXTERNAL if is_foreign and steps[-1].name[:1].isupper() else made
         value = self.value_of(steps_of(unresolved.type), location, depth + 1)
         if value.kind is ValueKind.SYMBOL and self._is_class(value):
             return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
@@ -388,9 +431,13 @@ class Inference:
         )
 
     def _is_class(self, value: Value) -> bool:
-        return (
-            value.kind is ValueKind.SYMBOL and self._program.definition(value.symbols[0]).kind in TYPE_KINDS
+        if value.kind is not ValueKind.SYMBOL:
+            return False
+        unit, definition = (
+            self._program.units[value.symbols[0].file],
+            self._program.definition(value.symbols[0]),
         )
+        return definition.kind in TYPE_KINDS or definition.qualified_name in unit.makers
 
     # Members.
 
@@ -467,8 +514,23 @@ class Inference:
                         (self._program.units[one.file], self._program.definition(one).qualified_name)
                         for one in value.symbols
                     ]
+                elif (mixed := self._mixed_in(value)) is not None:
+                    todo.append(mixed)
                 elif value.kind is not ValueKind.EXTERNAL:
                     yield None, base.type
+
+    def _mixed_in(self, value: Value) -> tuple[Unit, str] | None:
+        """Returns the object or module whose functions are mixed into a prototype, as a file and a name."""
+        if value.certainty is not Certainty.YES or len(value.symbols) != 1:
+            return None
+        ref = value.symbols[0]
+        unit = self._program.units[ref.file]
+        if unit.language not in ECMASCRIPT:
+            return None
+        if value.kind is ValueKind.MODULE:
+            return unit, EXPORTS
+        is_object = value.kind is ValueKind.SYMBOL and _is_value(unit, (ref.symbol,))
+        return (unit, self._program.definition(ref).qualified_name) if is_object else None
 
 
 _MEMBER_STRATEGY: Mapping[ValueKind, Strategy] = {
@@ -496,6 +558,27 @@ def _qualified_names(name: str, location: Location) -> Iterator[str]:
 
 def _members_in(unit: Unit, owner: str, name: str) -> Sequence[int]:
     return () if _is_constructor(owner, name) else unit.named.get(f"{owner}.{name}", ())
+
+
+def _seen_members(unit: Unit, owner: str, name: str, *, is_class: bool) -> Sequence[int]:
+    """Returns the members that code in their owner can use without an object.
+
+    In JavaScript a function sees what is declared in it, and no member of the object that it is or makes.
+    """
+    found = _members_in(unit, owner, name)
+    if unit.language not in ECMASCRIPT or is_class or not found:
+        return found
+    around = unit.named.get(owner, ())
+    return [
+        one
+        for one in found
+        if unit.definitions[one].parent in around and unit.definitions[one].kind is not SymbolKind.METHOD
+    ]
+
+
+def _is_object(unit: Unit, positions: Sequence[int]) -> bool:
+    """Returns whether a name is an object of functions in JavaScript: `const depot = { open() {} }`."""
+    return unit.language in ECMASCRIPT and _is_value(unit, positions)
 
 
 def _is_value(unit: Unit, positions: Sequence[int]) -> bool:

@@ -54,7 +54,47 @@ IMPLICIT_OBJECT = JVM | {"csharp", "cpp", "ruby", "swift", "dart"}
 BARE_IN_BODY = frozenset({"python"})
 
 # Builtins. In Python, a name that a file neither binds nor imports can only be one of these.
-BUILTIN: Mapping[str, frozenset[str]] = {"python": frozenset(dir(builtins))}
+# Those of JavaScript are of the language, of browsers and of Node.
+_GLOBALS = frozenset(
+    {
+        "AbortController", "AbortSignal", "AggregateError", "Array", "ArrayBuffer", "ArrayBufferView", "ArrayLike", "AsyncFunction",
+        "AsyncGenerator", "AsyncIterable", "AsyncIterableIterator", "AsyncIterator", "Atomics", "Awaited", "BigInt", "BigInt64Array",
+        "BigUint64Array", "Blob", "Boolean", "BroadcastChannel", "Buffer", "BufferSource", "Bun", "CSS", "CompressionStream",
+        "ConstructorParameters", "CryptoKey", "CustomEvent", "DOMException", "DOMParser", "DataView", "Date", "DecompressionStream", "Deno",
+        "Document", "Element", "Error", "EvalError", "Event", "EventSource", "EventTarget", "Exclude", "Extract", "File", "FileList",
+        "FileReader", "FinalizationRegistry", "Float32Array", "Float64Array", "FormData", "Function", "Generator", "HTMLElement",
+        "Headers", "HeadersInit", "ImportMeta", "Infinity", "InstanceType", "Int16Array", "Int32Array", "Int8Array", "IntersectionObserver",
+        "Intl", "Iterable", "IterableIterator", "Iterator", "JSON", "KeyboardEvent", "Map", "Math", "MessageChannel", "MessageEvent",
+        "MessagePort", "MouseEvent", "MutationObserver", "NaN", "Node", "NodeJS", "NodeList", "NonNullable", "Number", "Object", "Omit",
+        "OmitThisParameter", "Parameters", "Partial", "Performance", "Pick", "Promise", "PromiseLike", "PropertyDescriptor", "PropertyKey",
+        "Proxy", "RangeError", "ReadableStream", "Readonly", "ReadonlyArray", "ReadonlyMap", "ReadonlySet", "Record", "ReferenceError",
+        "Reflect", "RegExp", "RegExpExecArray", "RegExpMatchArray", "Request", "RequestInfo", "RequestInit", "Required", "ResizeObserver",
+        "Response", "ResponseInit", "ReturnType", "Set", "SharedArrayBuffer", "String", "SubtleCrypto", "Symbol", "SyntaxError",
+        "TemplateStringsArray", "TextDecoder", "TextEncoder", "ThisType", "TransformStream", "TypeError", "URIError", "URL",
+        "URLSearchParams", "Uint16Array", "Uint32Array", "Uint8Array", "Uint8ClampedArray", "Uppercase", "WeakMap", "WeakRef", "WeakSet",
+        "WebAssembly", "WebSocket", "Window", "Worker", "WritableStream", "XMLHttpRequest", "__dirname", "__filename", "alert",
+        "arguments", "atob", "bigint", "boolean", "btoa", "cancelAnimationFrame", "clearImmediate", "clearInterval", "clearTimeout",
+        "console", "crypto", "decodeURI", "decodeURIComponent", "document", "encodeURI", "encodeURIComponent", "eval", "fetch",
+        "globalThis", "isFinite", "isNaN", "localStorage", "location", "navigator", "number", "parseFloat", "parseInt", "performance",
+        "process", "queueMicrotask", "requestAnimationFrame", "sessionStorage", "setImmediate", "setInterval", "setTimeout", "string",
+        "structuredClone", "symbol", "undefined", "window",
+    }
+)  # fmt: skip
+BUILTIN: Mapping[str, frozenset[str]] = {
+    "python": frozenset(dir(builtins)),
+    **dict.fromkeys(ECMASCRIPT, _GLOBALS),
+}
+# Modules of Node, which older code imports without `node:`.
+NODE_MODULES = frozenset(
+    {
+        "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram", "diagnostics_channel",
+        "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net", "os", "path", "perf_hooks", "process",
+        "punycode", "querystring", "readline", "repl", "stream", "string_decoder", "timers", "tls", "tty", "url", "util", "v8", "vm",
+        "wasi", "worker_threads", "zlib",
+    }
+)  # fmt: skip
+# A package of npm, with a scope or without, and what is imported from it.
+NPM_PACKAGE = re.compile(r"((?:@[\w.~-]+/)?[A-Za-z0-9][\w.~-]*)(?:/.*)?$")
 # The name for `super` where a language has another.
 BASE_OBJECTS: Mapping[str, str] = {"csharp": "base", "php": "parent"}
 # Modules of standard libraries, which never refer to the code that uses them.

@@ -12,7 +12,7 @@ import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice
 from typing import Any, NamedTuple
@@ -173,11 +173,14 @@ class Packages:
     def __init__(self, providers: Iterable[PackageProvider] = ()) -> None:
         self._providers: dict[tuple[Ecosystem, str], list[PackageProvider]] = {}
         self._dependencies: dict[tuple[str, Ecosystem], set[str]] = {}
+        self._by_folder: dict[tuple[str, str], list[PackageProvider]] = {}
         known = sorted(providers, key=lambda one: (one.scope, one.manifest.folder, one.manifest.file))
         for one in known:
             manifest = one.manifest
             if manifest.name:
                 self._providers.setdefault((manifest.ecosystem, manifest.name), []).append(one)
+            if manifest.ecosystem is Ecosystem.NPM and manifest.exports:
+                self._by_folder.setdefault((one.scope, manifest.folder), []).append(one)
             self._dependencies.setdefault((one.scope, manifest.ecosystem), set()).update(
                 manifest.dependencies
             )
@@ -186,6 +189,14 @@ class Packages:
             for one in known
             if one.manifest.mapping
         )
+
+    def is_own(self, scope: str, name: str) -> bool:
+        """Returns whether a repository provides a package of npm."""
+        return any(one.scope == scope for one in self._providers.get((Ecosystem.NPM, name), ()))
+
+    def dependencies(self, scope: str) -> Collection[str]:
+        """Returns the packages of npm that the manifests of a repository list."""
+        return self._dependencies.get((scope, Ecosystem.NPM), frozenset())
 
     def is_only_provider(self, module: PackageModule) -> bool:
         """Returns whether the package of a module has only one provider."""
@@ -218,6 +229,8 @@ class Packages:
         Searches the packages of the file's own repository, and those that the repository depends on.
         """
         ecosystem = _ECOSYSTEMS.get(file.language)
+        if ecosystem is Ecosystem.NPM and module.startswith("."):
+            yield from self._main_files(scope, file, module)
         if ecosystem is None or module.startswith("."):
             return
         dependencies = self._dependencies.get((scope, ecosystem), set())
@@ -228,6 +241,14 @@ class Packages:
                     PackageModule(one, file.language, place)
                     for place in _module_paths(one.manifest, module, rest)
                 )
+
+    def _main_files(self, scope: str, file: File, module: str) -> Iterator[PackageModule]:
+        """Yields what a relative module may be that is the folder of a package: `require("..")`."""
+        folder = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), module))
+        for one in self._by_folder.get((scope, "" if folder == "." else folder), ()):
+            yield from (
+                PackageModule(one, file.language, place) for place in _module_paths(one.manifest, module, "")
+            )
 
 
 def _package_splits(

@@ -7,11 +7,15 @@ from typing import NamedTuple
 from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
 from prism_resolver.facts import FileFacts
 from prism_resolver.languages import (
+    ECMASCRIPT,
+    EXPORTS,
     FOLDER_PACKAGES,
     KEEPS_IMPORTS,
     LAST_IMPORT_WINS,
     MEMBERS_ANYWHERE,
     MEMBERS_IN_FOLDER,
+    NODE_MODULES,
+    NPM_PACKAGE,
     OPEN_TYPES,
     SAME_FOLDER,
     family_of,
@@ -27,6 +31,8 @@ from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 STEPS_MAX = 40
 # A definition inside one of these is visible by its bare name everywhere in it.
 SCOPE_KINDS = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
+# Before the name of a member of a CommonJS module.
+_EXPORTED = f"{EXPORTS}."
 DEFAULTS = frozenset({DEFAULT, MODULE_EXPORTS})
 
 
@@ -235,11 +241,14 @@ class Program:
     def _entries(self, unit: Unit) -> Iterator[tuple[dict[str, dict[str, Unit]], str]]:
         for one in keys(unit.file):
             yield self._by_key, one
+        exported = (EXPORTS, *_whole_names(unit))
         for name in unit.named:
             if "." not in name:
                 yield self._exporters, name
+            elif any(name.startswith(f"{owner}.") for owner in exported):
+                yield self._exporters, name.partition(".")[2]
         for name in (*unit.imports, *unit.aliases):
-            yield self._exporters, name
+            yield self._exporters, name.removeprefix(_EXPORTED)
         for field in unit.stored:
             yield self._storing, field
 
@@ -393,7 +402,25 @@ class Program:
         if named.units:
             refs = tuple(SymbolRef(one.id, -1) for one in named.units)
             return Value(ValueKind.MODULE, refs, named.certainty, Strategy.IMPORT)
+        if not located.units and unit.language in ECMASCRIPT and self._is_foreign(unit, one.module):
+            return EXTERNAL
         return EXTERNAL if located.units and located.certainty is Certainty.YES else UNKNOWN
+
+    def _is_foreign(self, unit: Unit, module: str) -> bool:
+        """Returns whether a module that is no file of the program belongs to another package of npm.
+
+        A name that no manifest lists may be an alias of a bundler.
+        """
+        package = NPM_PACKAGE.match(module)
+        if package is None:
+            return False
+        if module.partition("/")[0] in NODE_MODULES:
+            return True
+        known = (self._packages, self._packages_of_files())
+        if any(one.is_own(unit.scope, package[1]) for one in known):
+            return False
+        listed = self._packages.dependencies(unit.scope)
+        return package[1] in listed or f"@types/{package[1]}" in listed
 
     def exported_value(self, unit: Unit, name: str) -> Value:
         """Returns the value of a name in a file: a definition, an import, an alias, the default or a wildcard."""
@@ -442,18 +469,58 @@ class Program:
         return any(value.is_known for value in found.values())
 
     def _find_exported_value(self, unit: Unit, name: str) -> Value:
-        if own := unit.named.get(name):
-            return symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
-        if unit.language in KEEPS_IMPORTS:
-            return UNKNOWN
-        for one in unit.imports.get(name, ()):
-            if (value := self.imported_value(unit, one)).is_known:
-                return value
-        if name in unit.aliases:
+        value = self._member_of_exports(unit, name) if unit.language in ECMASCRIPT else UNKNOWN
+        if not value.is_known and (own := unit.named.get(name)):
+            value = symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
+        if value.is_known or unit.language in KEEPS_IMPORTS:
+            return value
+        value = self._first_known(unit, name)
+        if not value.is_known and name in unit.aliases:
             return self.exported_value(unit, unit.aliases[name].type)
+        if value.is_known:
+            return value
         if name in DEFAULTS:
             return self._default_of(unit, name)
         return self.wildcard_value(unit, name)
+
+    def _member_of_exports(self, unit: Unit, name: str) -> Value:
+        """Returns what a CommonJS module exports by `exports.name = …` or `module.exports = { name: … }`."""
+        exported = f"{_EXPORTED}{name}"
+        for owner in (EXPORTS, *_whole_names(unit)):
+            if own := unit.named.get(f"{owner}.{name}"):
+                return symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
+        value, alias = self._first_known(unit, exported), unit.aliases.get(exported)
+        return self._exported_path(unit, alias.type) if alias and not value.is_known else value
+
+    def _first_known(self, unit: Unit, local: str) -> Value:
+        """Returns the value of the first import of a local name that is known."""
+        values = (self.imported_value(unit, one) for one in unit.imports.get(local, ()))
+        return next((value for value in values if value.is_known), UNKNOWN)
+
+    def _exported_path(self, unit: Unit, path: str) -> Value:
+        """Returns the value of a dotted path in a file: `depot.open` of `exports.open = depot.open`."""
+        head, *rest = path.split(".")
+        if path.startswith(_EXPORTED):
+            return self.exported_value(unit, path.removeprefix(_EXPORTED)) if len(rest) == 1 else UNKNOWN
+        value = self._name_in(unit, head)
+        for name in rest:
+            if value.kind is ValueKind.MODULE:
+                units = tuple(self.units[ref.file] for ref in value.symbols)
+                value = self.module_export(LocatedModule(units, value.certainty), name)
+            elif value.kind is ValueKind.SYMBOL and len(value.symbols) == 1:
+                home = self.units[value.symbols[0].file]
+                owner = home.definitions[value.symbols[0].symbol].qualified_name
+                found = home.named.get(f"{owner}.{name}")
+                value = symbol_value(home, found).with_strategy(value.strategy) if found else UNKNOWN
+            else:
+                return UNKNOWN
+        return value
+
+    def _name_in(self, unit: Unit, name: str) -> Value:
+        """Returns the value of a name outside of functions: a definition or an import of the file."""
+        own = unit.named.get(name)
+        found = symbol_value(unit, own).with_strategy(Strategy.SAME_FILE) if own else UNKNOWN
+        return found if own else self._first_known(unit, name)
 
     def _default_of(self, unit: Unit, name: str) -> Value:
         """Returns the default export of a module; of a CommonJS module what it is as a whole."""
@@ -542,6 +609,12 @@ def _visible_groups(unit: Unit) -> Iterator[Hashable]:
 def _own_groups(unit: Unit) -> tuple[Hashable, Hashable]:
     """Returns the groups that a file belongs to."""
     return (unit.scope, unit.language, unit.package), (unit.scope, unit.language)
+
+
+def _whole_names(unit: Unit) -> Iterator[str]:
+    """Yields the names of what a CommonJS module is as a whole: `depot` of `module.exports = depot`."""
+    if unit.language in ECMASCRIPT:
+        yield from (one.type for one in unit.variables.get(("", MODULE_EXPORTS), ()) if one.type)
 
 
 def symbol_value(unit: Unit, positions: Sequence[int]) -> Value:

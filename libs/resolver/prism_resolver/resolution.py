@@ -5,6 +5,7 @@ A reference is *resolved* if imports, scopes, receivers or inheritance lead from
 has no edge.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import partial
@@ -48,8 +49,10 @@ from prism_resolver.unit import (
 )
 from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, ValueKind
 
+# A string, an array or a regular expression, whose members are the language's.
+_LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 6
+RULES = 7
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -128,6 +131,14 @@ def may_mean(use: NamedUse, candidate: CandidateDefinition) -> bool:
     if use.lookup is LookupKind.NOTHING or (candidate.is_local and not _is_returned(candidate, use)):
         return False
     return use.lookup is LookupKind.ALL or candidate.is_member == (use.lookup is LookupKind.MEMBERS)
+
+
+def is_member(language: str, kind: SymbolKind, qualified_name: str) -> bool:
+    """Returns whether a definition belongs to a type or an object: its name follows a dot.
+
+    The object of a method in JavaScript may have no name: `run({ open() {} })`.
+    """
+    return "." in qualified_name or (kind is SymbolKind.METHOD and language in ECMASCRIPT)
 
 
 class Resolver:
@@ -231,6 +242,8 @@ class Resolver:
         self, position: int, reference: Reference, lookup: LookupKind
     ) -> Iterator[ReferenceEdge]:
         refs = self._candidates(reference, lookup)
+        if reference.kind is ReferenceKind.IMPORT:
+            refs = [ref for ref in refs if ref.file != self._facts.id]
         strategy = Strategy.ONLY_DEFINITION if len(refs) == 1 else Strategy.NAME
         if len(refs) <= CANDIDATES_MAX:
             yield from (ReferenceEdge(position, ref, EdgeStatus.CANDIDATE, strategy) for ref in refs)
@@ -257,9 +270,9 @@ class Resolver:
         """Returns whether an unresolved reference may mean a definition of its name."""
         unit, definition = self._program.units[ref.file], self._program.definition(ref)
         use = NamedUse(self._unit.language, reference.kind, lookup, bool(reference.qualifier))
-        is_member = "." in definition.qualified_name
+        is_owned = is_member(unit.language, definition.kind, definition.qualified_name)
         is_local = _is_local(unit, definition)
-        return may_mean(use, CandidateDefinition(unit.language, definition.kind, is_member, is_local))
+        return may_mean(use, CandidateDefinition(unit.language, definition.kind, is_owned, is_local))
 
     def _modules(self, position: int, reference: Reference) -> Iterator[ReferenceEdge]:
         """Yields an edge to the file that an import names; for a package, to its first file."""
@@ -284,7 +297,7 @@ class Resolver:
         local = reference.alias or reference.name
         one = Import(local, reference.name, reference.qualifier, range(0))
         value = self._program.imported_value(self._unit, one)
-        if reference.alias:
+        if reference.alias or self._unit.language in ECMASCRIPT:
             value = self._whole(value)
         if value.kind is ValueKind.MODULE:
             return Meaning()  # `_modules` yields its edge
@@ -338,6 +351,8 @@ class Resolver:
         return self._program.held[field]
 
     def _by_qualifier(self, reference: Reference) -> Meaning:
+        if self._unit.language in ECMASCRIPT and _LITERAL.match(reference.qualifier):
+            return Meaning()
         steps = steps_of(reference.qualifier)
         location = self._location_of(reference.symbol, reference.line)
         value = self._inference.value_of(steps, location)
@@ -359,6 +374,7 @@ class Resolver:
             or self._is_field_of_local(reference, steps, location)
             or (self._unit.language in ONLY_MEMBERS_OF_RESULTS and reference.qualifier.rstrip().endswith(")"))
         )
+        member = self._whole(member)
         return self._as_meaning(member, LookupKind.MEMBERS if is_object else LookupKind.ALL)
 
     def _field_or_method(self, member: Value, kind: ReferenceKind) -> Value:

@@ -18,6 +18,7 @@ PARAMETERS = re.compile(r"(?<=[\w!?])\s*\([^()]*\)$")
 ARITY = re.compile(r"(?<=[\w!?])/\d+$")
 IMPLEMENTED = re2.compile(r"<[^<>]* as ([^<>]+)>")  # <T as Trait>::name; with `re` cubic in a run of " as a"
 TYPE_ARGUMENTS = re.compile(r"(?<=\w)(?:::)?(?:<[^<>]*>|\[[^\[\]]*\])")
+PROTOTYPE = "prototype"
 MARKS = re.compile(r"[()*&@]")
 BETWEEN_WORDS = re.compile(r"[\W_]")
 NOT_FLAT = re.compile(r"[^a-z0-9]")
@@ -77,8 +78,10 @@ class SymbolName:
             text = pattern.sub(replacement, text)
         while (shorter := TYPE_ARGUMENTS.sub("", text)) != text:
             text = shorter
-        parts = (part.strip() for part in SEPARATOR.split(MARKS.sub("", text)))
-        return cls(spelled, tuple(filter(None, parts)) or (spelled,))
+        parts = list(filter(None, (part.strip() for part in SEPARATOR.split(MARKS.sub("", text)))))
+        # `Depot.prototype.open` is the method `Depot.open`.
+        named = [part for part in parts[:-1] if part != PROTOTYPE]
+        return cls(spelled, (*named, *parts[-1:]) if named else tuple(parts) or (spelled,))
 
     @property
     def last(self) -> str:

@@ -16,7 +16,7 @@ from prism_contracts.code import (
     SymbolKind,
 )
 from prism_resolver.facts import FileFacts
-from prism_resolver.languages import C_FAMILY, JVM, SOURCE_ROOT, WILDCARD_IMPORTS
+from prism_resolver.languages import C_FAMILY, ECMASCRIPT, JVM, SOURCE_ROOT, WILDCARD_IMPORTS
 from prism_resolver.manifests import Manifest, named_manifest
 from prism_resolver.modules import File
 
@@ -87,6 +87,8 @@ class Unit:
     manifest: Manifest | None = None  # the package that the file declares, as far as the parser extracts it
     name_lines: Sequence[int] = ()  # lines of the definitions' names, 1-based
     blob: str = ""  # hash of the content
+    # Qualified names of functions that make objects: in JavaScript, those with methods.
+    makers: frozenset[str] = frozenset()
     # Field of a struct -> the names of values that the file stores in it.
     stored: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -114,6 +116,7 @@ def read_unit(facts: FileFacts) -> Unit:
         returns=returns,
         aliases=reader.aliases(),
         stored=reader.stored(),
+        makers=reader.makers,
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
@@ -177,6 +180,7 @@ class _UnitReader:
             UnitDefinition(s.name, s.qualified_name, s.kind, s.parent, s.bodiless, s.exported)
             for s in facts.symbols
         ]
+        self.makers = _makers(self.definitions) if facts.language in ECMASCRIPT else frozenset()
 
     def named(self) -> dict[str, list[int]]:
         """Excludes variables that are imports: `const depot = require("./depot")`."""
@@ -214,7 +218,7 @@ class _UnitReader:
         found: dict[str, list[UnresolvedType]] = {}
         for reference in self._facts.references:
             if reference.kind in INHERITS:
-                owner = enclosing_type(self._facts, reference.symbol)
+                owner = self._type_around(reference.symbol)
                 around = owner.rpartition(".")[0]
                 base = UnresolvedType(_dotted(reference), "", reference.line, around)
                 found.setdefault(owner, []).append(base)
@@ -255,10 +259,19 @@ class _UnitReader:
         """Returns the class and the name of a variable that outlives a call; None for a local variable."""
         own = own_variable(binding.name)
         if own:
-            return enclosing_type(self._facts, binding.symbol), own
+            return self._type_around(binding.symbol), own
         if enclosing_callable(self._facts, binding.symbol) >= 0:
             return None
         return enclosing_type(self._facts, binding.symbol), binding.name
+
+    def _type_around(self, symbol: int) -> str:
+        """Returns the class, or the function that makes objects, around a symbol; empty if there is none."""
+        if self.makers and symbol >= 0:
+            name = self._facts.symbols[symbol].qualified_name
+            for owner in (name, name.rpartition(".")[0]):
+                if owner in self.makers:
+                    return owner
+        return enclosing_type(self._facts, symbol)
 
     def _name_of(self, symbol: int) -> str:
         return self._facts.symbols[symbol].qualified_name if symbol >= 0 else ""
@@ -268,6 +281,13 @@ class _UnitReader:
         if symbol < 0:
             return range(1, 1 << 31)
         return range(self._facts.symbols[symbol].start_line, self._facts.symbols[symbol].end_line + 1)
+
+
+def _makers(definitions: Sequence[UnitDefinition]) -> frozenset[str]:
+    """Returns the functions that have methods: `Depot` of `Depot.prototype.open = …` and `this.open = …`."""
+    owners = {one.qualified_name.rpartition(".")[0] for one in definitions if one.kind is SymbolKind.METHOD}
+    callables = (one.qualified_name for one in definitions if one.kind in CALLABLE_KINDS)
+    return frozenset(owners.intersection(callables)) if owners else frozenset()
 
 
 def _dotted(reference: Reference) -> str:

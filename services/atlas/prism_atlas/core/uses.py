@@ -23,7 +23,7 @@ from prism_contracts.code import CALLABLE_KINDS, EdgeStatus, Flag, ReferenceKind
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
 from prism_resolver.modules import File
 from prism_resolver.program import Program
-from prism_resolver.resolution import CandidateDefinition, NamedUse, may_mean
+from prism_resolver.resolution import CandidateDefinition, NamedUse, is_member, may_mean
 from prism_resolver.unit import DEFAULT, Unit, UnitDefinition
 
 _IMPORT = REFERENCE_KINDS.index(ReferenceKind.IMPORT)
@@ -196,10 +196,11 @@ def _may_mean(graph: Graph, references: Numbers, targets: Sequence[int]) -> NDAr
 def _candidate(graph: Graph, node: int) -> CandidateDefinition:
     symbols = graph.symbols
     parent = int(symbols.parent[node])
+    language, kind = graph.strings[graph.files.language[symbols.file[node]]], SYMBOL_KINDS[symbols.kind[node]]
     return CandidateDefinition(
-        graph.strings[graph.files.language[symbols.file[node]]],
-        SYMBOL_KINDS[symbols.kind[node]],
-        is_member="." in graph.strings[symbols.qualified_name[node]],
+        language,
+        kind,
+        is_member=is_member(language, kind, graph.strings[symbols.qualified_name[node]]),
         is_local=parent != NONE and SYMBOL_KINDS[symbols.kind[parent]] in CALLABLE_KINDS,
     )
 

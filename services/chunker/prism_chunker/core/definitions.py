@@ -21,6 +21,7 @@ _SEPARATOR = re.compile(r"::|->|[.:/#\\]")
 _ARGUMENTS = re.compile(r"[<\[(].*", re.DOTALL)
 _SYMBOL = re.compile(r"^:+(?=\w)")  # the mark of a symbol in Ruby and Lisp
 _ALIAS = re.compile(r"[^\s<\[(=]+(?==)")
+_SUBSCRIPT = "subscript_expression"
 _OPERATOR = re.compile(r"(.*)::(operator\b.*)", re.DOTALL)
 
 
@@ -51,13 +52,20 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[MatchedDefinition
     for captures in syntax.matches_with("name", "path"):
         name = (captures.get("name") or captures["path"])[0]
         definition = found.get(name.start_byte)
-        if definition is None and not _SUBJECTS.isdisjoint(captures):
+        if definition is None and not _SUBJECTS.isdisjoint(captures) and not _is_named_before(name):
             definition = found[name.start_byte] = _definition(captures, name, syntax.source)
         if definition is not None:
             _add(captures, definition)
     ordered = sorted(found.values(), key=lambda definition: (definition.start, -definition.end))
     _mark_exported(ordered, syntax)
     return _with_clauses_joined(ordered) if clauses else ordered
+
+
+def _is_named_before(name: Node) -> bool:
+    """Whether a path names what a variable before it names: `const open = exports.open = function () {}`."""
+    assignment = name.parent if name.type == "member_expression" else None
+    around = assignment.parent if assignment else None
+    return around is not None and around.type == "variable_declarator"
 
 
 def _mark_exported(definitions: list[MatchedDefinition], syntax: Syntax) -> None:
@@ -108,10 +116,22 @@ def _definition(captures: Captures, name_node: Node, source: bytes) -> MatchedDe
 def _names(captures: Captures, node: Node, source: bytes) -> tuple[str, str]:
     name = _text(node, source)
     owner = _text(captures["owner"][0], source) if "owner" in captures else ""
+    if node.type == _SUBSCRIPT:
+        return _of_subscript(node, source)
     if "path" in captures:
         parts = _parts(name)
         name, owner = parts[-1], ".".join([owner, *parts[:-1]] if owner else parts[:-1])
     return name, owner
+
+
+def _of_subscript(node: Node, source: bytes) -> tuple[str, str]:
+    """Returns the name and the owner of a member between brackets: `open` of `depot["open"]`, `[name]` of
+    `depot[name]`.
+    """
+    object_, index = node.child_by_field_name("object"), node.child_by_field_name("index")
+    name = _text(index, source) if index else ""
+    is_literal = index is not None and index.type == "string"
+    return name if is_literal else f"[{name}]", _text(object_, source) if object_ else ""
 
 
 def _parts(path: str) -> list[str]:

@@ -17,11 +17,19 @@ from prism_chunker.core.parse import Captures, Syntax
 from prism_contracts.code import Reference, ReferenceKind
 
 QUALIFIER_CHARS_MAX = 80
+# A string before a dot in JavaScript, whatever its text.
+_STRINGS, _STRING = frozenset({"string", "template_string"}), '""'
+# What a CommonJS module exports is a member of this object.
+EXPORTS = "exports"
+# An alias of this type is the key of an exported object: `module.exports = { open: require("./open") }`.
+_KEY_OF_OBJECT = "property_identifier"
 NAME_CHARS_MAX = 200
 
 _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
-KINDS |= dict.fromkeys(("item", "file", "default", "submodule"), ReferenceKind.IMPORT)
+KINDS |= dict.fromkeys(("item", "file", "bare", "default", "submodule"), ReferenceKind.IMPORT)
+# Tokens that import all names of a module: `import . "fmt"`, `{ ...require("./depot") }`, `Object.assign(exports, …)`.
+_ALL_NAMES = frozenset({".", "...", "("})
 _TOKENS = "token_tree"
 _SEPARATORS = frozenset({"::", "."})
 _OPERANDS = frozenset({"identifier", "self", "super", "crate", "primitive_type"})
@@ -51,8 +59,10 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
                 found[start, key] = node, captures
     for captures in syntax.matches_with("module"):
         # `const { open } = require("fs")` does not import the whole module, nor does `import shop.*`.
-        for whole in ("file", "item"):
+        for whole in ("file", "bare", "item"):
             found.pop((captures["module"][0].start_byte, whole), None)
+    for start, _ in [place for place in found if place[1] == "file"]:
+        found.pop((start, "bare"), None)
     return found
 
 
@@ -68,11 +78,15 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
     kind = KINDS[key]
     name = _of(key, captures, source)
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
+    if "qualifier" in captures and captures["qualifier"][0].type in _STRINGS:
+        qualifier = _STRING
     if _is_token(node):
         qualifier = _tokens_before(node, source)
-    alias = _of("alias", captures, source) if "alias" in captures else ""
+    alias = alias_of(captures, source)
     if key == "default":
         name, alias = key, name
+    if key == "bare":
+        alias = name
     if kind is ReferenceKind.IMPORT:
         name, qualifier = _imported(name, captures, source)
     elif len(qualifier) > QUALIFIER_CHARS_MAX:
@@ -85,6 +99,16 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
         qualifier=qualifier,
         alias=alias,
     )
+
+
+def alias_of(captures: Captures, source: bytes) -> str:
+    """Returns the alias of a name. What another function inherits names that function."""
+    if "heir" in captures:
+        return _of("heir", captures, source)
+    if "alias" not in captures:
+        return ""
+    alias = _of("alias", captures, source)
+    return f"{EXPORTS}.{alias}" if captures["alias"][0].type == _KEY_OF_OBJECT else alias
 
 
 def _is_token(node: Node) -> bool:
@@ -125,13 +149,13 @@ def _tokens_before(token: Node, source: bytes) -> str:
 def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
     if "module" in captures:
         module = _in_lists(captures["module"][0], _of("module", captures, source), source)
-        return "*" if name == "." else name, module  # Go's import of all names of a package
+        return "*" if name in _ALL_NAMES else name, module
     if "from" in captures:
         found = _FROM.match(_of("from", captures, source))
         return name, found.group(1).removesuffix(f".{name}") if found else ""
     if "submodule" in captures:
         return name, "self"
-    if "file" in captures:
+    if "file" in captures or "bare" in captures:
         name = name.strip("<>")
         return name.rstrip("/").rsplit("/", 1)[-1], name
     if "item" in captures:

@@ -12,10 +12,10 @@ from operator import attrgetter
 from tree_sitter import Node
 
 from prism_chunker.core.languages.table import Language
-from prism_chunker.core.names import WILDCARD, Names, head_of, text_of
+from prism_chunker.core.names import WILDCARD, Names, head_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
-from prism_chunker.core.references import QUALIFIER_CHARS_MAX, Places
+from prism_chunker.core.references import EXPORTS, QUALIFIER_CHARS_MAX, Places, alias_of
 from prism_chunker.core.stored_values import field_of
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Binding, Reference, ReferenceKind
 
@@ -50,12 +50,14 @@ def read_uses(
         for captures in syntax.matches_with(key):
             node = captures[key][0]
             start = _start(captures, node, syntax.source)
-            if start in starts or not scopes.may_begin(syntax.source, start):
+            # In `exports.open = exports.start = …`, `exports.start` is assigned, and is what `open` is.
+            is_exported = kind is ReferenceKind.ALIAS and "alias" in captures
+            if (start in starts and not is_exported) or not scopes.may_begin(syntax.source, start):
                 continue
             if "name" in captures and captures["name"][0].start_byte not in heads:
                 continue  # an assignment to a local variable
             starts.add(start)
-            if (end := node.end_byte) not in taken:
+            if (end := node.end_byte) not in taken or is_exported:
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
                 qualifier, name = _split(path)
@@ -77,7 +79,7 @@ def read_uses(
 def _alias(captures: Captures, node: Node, scopes: "Scopes", source: bytes) -> str:
     """Returns the alias of an export, or the field in which C stores a value."""
     if "alias" in captures:
-        return text_of(captures["alias"][0], source)
+        return alias_of(captures, source)
     return field_of(node, source) if scopes.stores and "value" in captures else ""
 
 
@@ -112,11 +114,20 @@ class Scopes:
         variables: Collection[bytes],
     ) -> None:
         self.stores = language.c_family
+        self._has_exports = "ecmascript" in language.queries
         self._names = names
         self._nesting = nesting
         self._sees_others = language.shares_names or WILDCARD in names.imported
         self._in_body = names.members if language.bare_in_body else set()
-        self._heads = {name.encode() for name in (*names.known, *self._in_body, *_OWN_OBJECTS)}
+        self._heads = {
+            name.encode()
+            for name in (
+                *names.known,
+                *self._in_body,
+                *_OWN_OBJECTS,
+                *([EXPORTS, "module"] if self._has_exports else ()),
+            )
+        }
         self._hidden = {*variables, *(name.encode() for name in _BUILT_IN)} if self._sees_others else set()
         self._locals = {
             (binding.symbol, binding.name)
@@ -135,6 +146,8 @@ class Scopes:
     def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
         """Whether a name, with its qualifier, is worth a reference in a symbol."""
         head = head_of(qualifier) if qualifier else name
+        if head == EXPORTS and self._has_exports:
+            return True
         if head in _OWN_OBJECTS or qualifier.startswith("@"):
             return name in self._names.members
         if head in self._names.known:

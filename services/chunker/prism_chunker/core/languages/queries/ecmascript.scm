@@ -20,12 +20,24 @@
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @variable) @outer))
 (program (lexical_declaration (variable_declarator value: (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))))
 (program (export_statement (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method)))
-(program (expression_statement (assignment_expression left: (member_expression) @path right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @function))
-(program (expression_statement (assignment_expression left: (member_expression) @path right: (class body: (_) @body)) @class))
-(program (expression_statement (assignment_expression left: (identifier) right: (assignment_expression left: (member_expression) @path right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @function)))
-(program (expression_statement (assignment_expression left: (identifier) right: (assignment_expression left: (member_expression) @path right: (class body: (_) @body)) @class)))
-(program (expression_statement (assignment_expression left: (member_expression) @path right: (assignment_expression left: (identifier) right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @function))
-(program (expression_statement (assignment_expression left: (member_expression) @path right: (assignment_expression left: (identifier) right: (class body: (_) @body))) @class))
+
+; Members of objects: `exports.open = function () {}`, `Depot.prototype.open = open = () => {}`, `this.open = …`.
+(assignment_expression left: (member_expression) @path right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]) @function
+(assignment_expression left: (member_expression) @path right: (class body: (_) @body)) @class
+(assignment_expression left: (member_expression) @path right: (assignment_expression left: (identifier) right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @function
+(assignment_expression left: (member_expression) @path right: (assignment_expression left: (identifier) right: (class body: (_) @body))) @class
+; `Depot.prototype[name] = function () {}` defines methods whose names are known when it runs.
+(assignment_expression left: (subscript_expression object: (_) @_object) @path right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)] (#match? @_object "(^|\\.)(prototype|exports|proto)$")) @function
+
+; Objects of functions: `module.exports = { open: function () {} }`, `Depot.prototype = {…}`, `mixin(Depot.prototype, {…})`.
+(assignment_expression left: (member_expression) @path right: (object)) @scope
+(assignment_expression left: (member_expression) @path right: (assignment_expression left: (identifier) right: (object))) @scope
+(assignment_expression right: (assignment_expression left: (identifier) right: (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]) @method)))
+(assignment_expression left: (member_expression) right: (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]) @method))
+(call_expression function: (_) @_mixin arguments: (arguments . (member_expression) @path (object)) (#match? @_mixin "^(Object\\.assign|_?\\.?(extend|assign)|merge|mixin|extend|assign|inherits)$")) @scope
+(call_expression function: (_) @_mixin arguments: (arguments . (member_expression) (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method)) (#match? @_mixin "^(Object\\.assign|_?\\.?(extend|assign)|merge|mixin|extend|assign|inherits)$"))
+(program (variable_declaration (variable_declarator value: (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))))
+
 (program (export_statement "default" @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]) @function @exported)
 (program (export_statement "default" @name value: (class body: (_) @body)) @class @exported)
 
@@ -45,7 +57,7 @@
 (import_statement (import_clause (named_imports (import_specifier name: (identifier) @import !alias))) source: (string) @module)
 (import_statement (import_clause (named_imports (import_specifier name: (identifier) @import alias: (identifier) @alias))) source: (string) @module)
 (import_statement (import_clause (namespace_import (identifier) @alias)) source: (string) @file)
-(import_statement . "import" . source: (string) @file)
+(import_statement . "import" . source: (string) @bare)
 (export_statement (export_clause (export_specifier name: (identifier) @import)) source: (string) @module)
 (export_statement (export_clause (export_specifier name: (identifier) @import alias: (identifier) @alias)) source: (string) @module)
 (export_statement "*" @import source: (string) @module)
@@ -55,10 +67,16 @@
 (variable_declarator
   name: (object_pattern [(shorthand_property_identifier_pattern) @import (pair_pattern key: (property_identifier) @import value: (identifier) @alias)])
   value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @module)) (#eq? @_require "require"))
-(call_expression function: (identifier) @_require arguments: (arguments . (string) @file) (#eq? @_require "require"))
-(program (expression_statement (assignment_expression left: (member_expression) @alias right: (call_expression function: (identifier) @_require arguments: (arguments . (string) @file))) (#match? @alias "^module\\.exports$") (#eq? @_require "require")))
-(program (expression_statement (assignment_expression left: (identifier) right: (assignment_expression left: (member_expression) @alias right: (call_expression function: (identifier) @_require arguments: (arguments . (string) @file)))) (#match? @alias "^module\\.exports$") (#eq? @_require "require")))
-(call_expression function: (import) arguments: (arguments . (string) @file))
+(call_expression function: (identifier) @_require arguments: (arguments . (string) @bare) (#eq? @_require "require"))
+(assignment_expression left: (member_expression) @alias right: (call_expression function: (identifier) @_require arguments: (arguments . (string) @file)) (#match? @alias "^(module\\.)?exports(\\.\\w+)?$") (#eq? @_require "require"))
+(assignment_expression left: (member_expression) @alias right: (member_expression object: (call_expression function: (identifier) @_require arguments: (arguments . (string) @module)) property: (property_identifier) @import) (#match? @alias "^(module\\.)?exports\\b") (#eq? @_require "require"))
+(assignment_expression left: (member_expression) @_exports right: (object (pair key: (property_identifier) @alias value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @file)))) (#match? @_exports "^(module\\.)?exports$") (#eq? @_require "require"))
+(assignment_expression left: (member_expression) @_exports right: (object (pair key: (property_identifier) @alias value: (member_expression object: (call_expression function: (identifier) @_require arguments: (arguments . (string) @module)) property: (property_identifier) @import))) (#match? @_exports "^(module\\.)?exports$") (#eq? @_require "require"))
+(assignment_expression left: (member_expression) @_exports right: (object (spread_element "..." @import (call_expression function: (identifier) @_require arguments: (arguments . (string) @module)))) (#match? @_exports "^(module\\.)?exports$") (#eq? @_require "require"))
+(call_expression function: (member_expression) @_assign
+  arguments: (arguments . [(identifier) (member_expression)] @_exports (call_expression function: (identifier) @_require arguments: (arguments "(" @import . (string) @module)))
+  (#eq? @_assign "Object.assign") (#match? @_exports "^(module\\.)?exports$") (#eq? @_require "require"))
+(call_expression function: (import) arguments: (arguments . (string) @bare))
 (variable_declarator name: (identifier) @alias value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @file))))
 (variable_declarator
   name: (object_pattern [(shorthand_property_identifier_pattern) @import (pair_pattern key: (property_identifier) @import value: (identifier) @alias)])
@@ -66,11 +84,24 @@
 
 (program (export_statement !source (export_clause (export_specifier name: (identifier) @value @export))))
 (program (export_statement value: (identifier) @value @export))
-(program (expression_statement (assignment_expression left: [(identifier) (member_expression)] @_exports right: [(identifier) @value @export (object [(shorthand_property_identifier) @value @export (pair value: (identifier) @value @export)])]) (#match? @_exports "^(module\\.)?exports\\b")))
+(assignment_expression left: [(identifier) (member_expression)] @_exports right: [(identifier) @value @export (object [(shorthand_property_identifier) @value @export (pair value: (identifier) @value @export)])] (#match? @_exports "^(module\\.)?exports\\b"))
 
 (lexical_declaration kind: "const" (variable_declarator name: (identifier) @name value: [(identifier) (member_expression)] @original))
 (variable_declaration (variable_declarator name: (identifier) @name value: [(identifier) (member_expression)] @original))
 (export_statement !source (export_clause (export_specifier name: (identifier) @original alias: _ @alias)))
+(assignment_expression left: (member_expression) @alias right: [(identifier) (member_expression)] @original (#match? @alias "^(module\\.)?exports\\.\\w+$"))
+(assignment_expression left: (member_expression) @alias right: (assignment_expression left: (member_expression) @original) (#match? @alias "^(module\\.)?exports\\.\\w+$") (#match? @original "^(module\\.)?exports\\.\\w+$"))
+(assignment_expression left: (member_expression) @_exports right: (object (pair key: (property_identifier) @alias value: [(identifier) (member_expression)] @original)) (#match? @_exports "^(module\\.)?exports$"))
+
+; What a function inherits: `util.inherits(Depot, Town)`, `Depot.prototype = Object.create(Town.prototype)`, mixins.
+(call_expression function: (_) @_inherits arguments: (arguments . [(identifier) (member_expression)] @heir . (identifier) @extends .) (#match? @_inherits "(^|\\.)(inherits|__extends|setPrototypeOf)$"))
+(call_expression function: (_) @_inherits arguments: (arguments . [(identifier) (member_expression)] @heir . (member_expression object: (_) @qualifier property: (property_identifier) @extends) .) (#match? @_inherits "(^|\\.)(inherits|__extends)$") (#not-eq? @extends "prototype"))
+(call_expression function: (_) @_inherits arguments: (arguments . (member_expression) @heir . (member_expression object: (identifier) @extends property: (property_identifier) @_prototype) .) (#match? @_inherits "(^|\\.)setPrototypeOf$") (#eq? @_prototype "prototype"))
+(assignment_expression left: (member_expression) @heir right: (call_expression function: (member_expression) @_create arguments: (arguments . (member_expression object: (identifier) @extends property: (property_identifier) @_prototype))) (#match? @heir "\\.prototype$") (#eq? @_create "Object.create") (#eq? @_prototype "prototype"))
+(assignment_expression left: (member_expression) @heir right: (call_expression function: (member_expression) @_create arguments: (arguments . (member_expression object: (member_expression object: (_) @qualifier property: (property_identifier) @extends) property: (property_identifier) @_prototype))) (#match? @heir "\\.prototype$") (#eq? @_create "Object.create") (#eq? @_prototype "prototype"))
+(assignment_expression left: (member_expression) @heir right: (new_expression constructor: (identifier) @extends) (#match? @heir "\\.prototype$"))
+(call_expression function: (_) @_mixin arguments: (arguments . (member_expression) @heir (identifier) @extends) (#match? @_mixin "^(Object\\.assign|_?\\.?(extend|assign)|merge|mixin|extend|assign)$") (#match? @heir "\\.prototype$"))
+(call_expression function: (_) @_mixin arguments: (arguments . (member_expression) @heir (member_expression object: (identifier) @extends property: (property_identifier) @_prototype)) (#match? @_mixin "^(Object\\.assign|_?\\.?(extend|assign)|merge|mixin|extend|assign)$") (#match? @heir "\\.prototype$") (#eq? @_prototype "prototype"))
 
 (arguments [(identifier) (member_expression)] @value)
 (array [(identifier) (member_expression)] @value)
@@ -100,6 +131,7 @@
 (catch_clause parameter: (identifier) @bound)
 (program (export_statement "default" @bound value: (identifier) @declared))
 (program (export_statement "default" @bound declaration: (_ name: (_) @declared)))
-(program (expression_statement (assignment_expression left: (member_expression) @bound right: (identifier) @declared)) (#match? @bound "^module\\.exports$"))
-(program (expression_statement (assignment_expression left: (identifier) right: (assignment_expression left: (member_expression) @bound right: (identifier) @declared))) (#match? @bound "^module\\.exports$"))
+(assignment_expression left: (member_expression) @bound right: (identifier) @declared (#match? @bound "^module\\.exports$"))
+(assignment_expression left: (member_expression) @bound right: (assignment_expression left: (identifier) right: (identifier) @declared) (#match? @bound "^module\\.exports$"))
+(variable_declarator name: (identifier) @declared value: (assignment_expression left: (member_expression) @bound right: (object)) (#match? @bound "^module\\.exports$"))
 (for_in_statement left: (identifier) @bound)

@@ -1,0 +1,188 @@
+"""Edges of JavaScript: CommonJS modules, prototypes, mixins, and objects of the language."""
+
+import pytest
+from graph_files import edges_between_files, edges_of
+
+TOWN = "function Town() {}\nTown.prototype.weigh = function () {};\nmodule.exports = Town;\n"
+
+
+@pytest.mark.parametrize(
+    ("exporting", "symbol"),
+    [
+        ("exports.open = function () {};\nfunction open() {}", "exports.open"),
+        ("module.exports.open = function () {};", "exports.open"),
+        ("exports = module.exports = { open: function () {} };", "exports.open"),
+        ("module.exports = { open() {} };", "exports.open"),
+        ("module.exports = { open: start };\nfunction start() {}", "start"),
+        ("exports.open = start;\nfunction start() {}", "start"),
+        ("exports.open = exports.start = function () {};", "exports.start"),
+        ("const gate = { open() {} };\nexports.open = gate.open;", "gate.open"),
+        ("const depot = module.exports = { open() {} };", "depot.open"),
+        ("const depot = exports;\ndepot.open = function () {};", "exports.open"),
+        ("(function () {\n  const depot = {};\n  depot.open = function () {};\n  module.exports = depot;\n})();", "depot.open"),
+    ],
+)  # fmt: skip
+def test_exported_function_is_found_from_every_import(exporting: str, symbol: str) -> None:
+    user = (
+        "const depot = require('./depot');\ndepot.open();\n"
+        "const { open } = require('./depot');\nopen();\n"
+        "const { open: start } = require('./depot');\nstart();\n"
+        "const run = require('./depot').open;\nrun();\n"
+        "require('./depot').open();\n"
+    )
+    found = edges_of({"main.js": user, "depot.js": f"{exporting}\n"})
+    lines = {edge.partition(" ")[0] for edge in found if f"-> depot.js:{symbol} " in edge and "?" not in edge}
+    assert {f"main.js:{line}" for line in range(2, 10)} <= lines
+
+
+@pytest.mark.parametrize(
+    "exporting",
+    [
+        "module.exports.x = require('./x');",
+        "exports.x = require('./x');",
+        "module.exports = { x: require('./x') };",
+        "const x = require('./x');\nmodule.exports = { x };",
+        "exports.x = require('./more').x;",
+        "module.exports = { ...require('./more') };",
+        "Object.assign(exports, require('./more'));",
+    ],
+)
+def test_re_exported_module_is_followed(exporting: str) -> None:
+    files = {
+        "main.js": "const all = require('./all');\nall.x();\nconst { x } = require('./all');\nx();\n",
+        "all.js": f"{exporting}\n",
+        "more.js": "exports.x = require('./x');\n",
+        "x.js": "module.exports = function run() {};\n",
+    }
+    found = edges_of(files)
+    assert "main.js:2 x -> x.js:run module" in found
+    assert {"main.js:4 x -> x.js:run module", "main.js:4 x -> x.js:run import"} & found
+
+
+def test_folder_of_a_package_is_its_main_file() -> None:
+    files = {
+        "package.json": '{"name": "depot", "main": "lib/depot.js"}',
+        "lib/depot.js": "module.exports = function open() {};\n",
+        "test/a/open.js": "const depot = require('../..');\ndepot();\n",
+    }
+    assert "0:test/a/open.js -> 0:lib/depot.js module" in edges_between_files(files)
+
+
+@pytest.mark.parametrize(
+    "depot",
+    [
+        "function Depot() {}\nDepot.prototype.open = function () { this.shut(); };\nDepot.prototype.shut = function () {};",
+        "function Depot() {}\nDepot.prototype = {\n  open: function () { this.shut(); }, shut() {} };",
+        "function Depot() {}\nconst proto = Depot.prototype; proto.open = function () { this.shut(); };\nproto.shut = () => 1;",
+        "function Depot() { this.shut = function () {}; }\nDepot.prototype.open = function () { this.shut(); };",
+        "function Depot() {}\nObject.assign(Depot.prototype, { open() { this.shut(); }, shut() {} });",
+        "class Depot { open() {\n this.shut(); } }\nDepot.prototype.shut = function () {};",
+    ],
+)
+def test_method_of_a_prototype_is_found(depot: str) -> None:
+    user = "const Depot = require('./depot');\nconst depot = new Depot();\ndepot.open();\ndepot.shut();\n"
+    found = edges_of({"main.js": user, "depot.js": f"{depot}\nmodule.exports = Depot;\n"})
+    assert "main.js:3 open -> depot.js:Depot.open receiver_type" in found
+    assert "main.js:4 shut -> depot.js:Depot.shut receiver_type" in found
+    assert [edge for edge in found if edge.endswith("shut -> depot.js:Depot.shut receiver")]
+
+
+@pytest.mark.parametrize(
+    "inheriting",
+    [
+        "require('util').inherits(Depot, Town);",
+        "Depot.prototype = Object.create(Town.prototype);",
+        "Depot.prototype = new Town();",
+        "Object.setPrototypeOf(Depot.prototype, Town.prototype);",
+        "Object.assign(Depot.prototype, Town.prototype);",
+    ],
+)
+def test_inherited_method_is_found(inheriting: str) -> None:
+    depot = (
+        f"const Town = require('./town');\nfunction Depot() {{ Town.call(this); }}\n{inheriting}\n"
+        "Depot.prototype.open = function () { this.weigh(); };\nmodule.exports = Depot;\n"
+    )
+    user = "const Depot = require('./depot');\nnew Depot().weigh();\n"
+    found = edges_of({"main.js": user, "depot.js": depot, "town.js": TOWN})
+    assert "main.js:2 weigh -> town.js:Town.weigh receiver_type" in found
+    assert "depot.js:4 weigh -> town.js:Town.weigh inherited" in found
+    assert "depot.js:3 Town -> town.js:Town module" in found
+
+
+def test_mixed_in_module_gives_its_functions() -> None:
+    files = {
+        "main.js": "const Depot = require('./depot');\nnew Depot().weigh();\n",
+        "depot.js": "const scales = require('./scales');\nfunction Depot() {}\n"
+        "Depot.prototype.open = function () {};\nObject.assign(Depot.prototype, scales);\nmodule.exports = Depot;\n",
+        "scales.js": "module.exports = { weigh() {} };\n",
+    }
+    assert "main.js:2 weigh -> scales.js:exports.weigh receiver_type" in edges_of(files)
+
+
+def test_this_is_the_object_that_has_the_function() -> None:
+    text = (
+        "const app = {};\napp.use = function () {\n  this.handle();\n};\napp.handle = function () {};\n"
+        "const gate = { open() {\n  this.shut(); }, shut() {} };\n"
+        "module.exports = { lift() {\n  this.drop(); }, drop() {} };\n"
+    )
+    found = edges_of({"app.js": text})
+    assert "app.js:3 handle -> app.js:app.handle module" in found
+    assert "app.js:7 shut -> app.js:gate.shut module" in found
+    assert "app.js:9 drop -> app.js:exports.drop module" in found
+
+
+def test_bare_name_is_no_member_of_the_function_around_it() -> None:
+    text = (
+        "function Depot() {\n  open();\n}\nDepot.prototype.open = function () {\n  open();\n};\n"
+        "run({ shut() {} });\nshut();\n"
+    )
+    assert not [edge for edge in edges_of({"depot.js": text}) if " open " in edge or " shut " in edge]
+
+
+BUILT_IN = """
+JSON.parse('');
+Math.max(1);
+console.log(1);
+Object.keys({});
+Promise.resolve().then(1);
+new Map().get(1);
+[1].map(1);
+'x'.open();
+const headers = new Headers();
+headers.get('x');
+"""
+
+
+def test_objects_of_the_language_have_no_members_of_the_repository() -> None:
+    own = "export function parse() {}\nexport function max() {}\nexport function log() {}\nexport function keys() {}\n"
+    store = "export class Store {\n  get() {}\n  open() {}\n  then() {}\n  map() {}\n}\n"
+    found = edges_of({"main.js": BUILT_IN, "own.js": own, "store.js": store})
+    assert not [edge for edge in found if "own.js" in edge or "store.js" in edge]
+
+
+def test_name_of_another_package_is_no_candidate() -> None:
+    files = {
+        "package.json": '{"name": "depot", "dependencies": {"gates": "1"}}',
+        "a.js": "const { open } = require('gates');\nopen();\nconst fs = require('fs');\nfs.read();\n"
+        "const gate = new (require('gates').Gate)();\n",
+        "b.js": "exports.open = function () {};\nexports.read = function () {};\n",
+    }
+    assert edges_between_files(files) == set()
+
+
+def test_called_result_of_require_is_no_module() -> None:
+    text = "const debug = require('./debug')('depot');\ndebug('open');\n"
+    found = edges_of({"a.js": text, "debug.js": "module.exports = function make() {};\n"})
+    assert "a.js:1 ./debug -> debug.js:make import" not in found
+    assert "a.js:1 debug -> debug.js:make module" in found
+    assert "a.js:2 debug -> a.js:debug same_file" in found
+
+
+def test_handed_on_function_is_used() -> None:
+    text = (
+        "function handle() {}\nclass Gate {\n  onOpen() {}\n  start(emitter) {\n    emitter.on('x', this.onOpen);\n"
+        "    emitter.on('y', this.onOpen.bind(this));\n  }\n}\napp.get('/', handle);\n[1].map(handle);\n"
+    )
+    found = edges_of({"gate.js": text})
+    assert {f"gate.js:{line} onOpen -> gate.js:Gate.onOpen receiver" for line in (5, 6)} <= found
+    assert {f"gate.js:{line} handle -> gate.js:handle same_file" for line in (9, 10)} <= found
