@@ -15,6 +15,8 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, EdgeKind, EdgeStatu
 ASKED_KINDS = (CALLABLE_KINDS | TYPE_KINDS) - {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.MACRO}
 # A call of a class calls this member of it.
 CONSTRUCTORS = frozenset({"__init__", "constructor"})
+# Names of what a module exports as a whole, which Prism names by the file where it has no other name.
+WHOLES = frozenset({"default", "exports"})
 VALUE = "value"
 
 
@@ -119,8 +121,10 @@ class _Symbols:
 
     def __init__(self, defined: Iterable[Defined]) -> None:
         self._by_name: dict[tuple[str, str], list[Defined]] = defaultdict(list)
+        self._by_path: dict[str, list[Defined]] = defaultdict(list)
         for one in defined:
             self._by_name[one.symbol.path, _last(one.symbol.name)].append(one)
+            self._by_path[one.symbol.path].append(one)
 
     def of(self, meaning: Meaning) -> Symbol | None:
         """The innermost definition of that name around the line."""
@@ -129,6 +133,14 @@ class _Symbols:
             for one in self._by_name[meaning.path, meaning.name]
             if one.start_line <= meaning.line <= one.end_line and one.is_asked is (meaning.kind != VALUE)
         ]
+        if not around and meaning.name in WHOLES:
+            around = [
+                one
+                for one in self._by_path[meaning.path]
+                if one.start_line <= meaning.line <= one.end_line
+                and one.is_asked
+                and "." not in one.symbol.name
+            ]
         return max(around, key=lambda one: one.start_line).symbol if around else None
 
     def meant_by(self, asked: Symbol) -> frozenset[Symbol]:

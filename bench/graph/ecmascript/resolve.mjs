@@ -9,6 +9,9 @@ import ts from "typescript";
 // Where a package keeps its sources, against what its package.json says of the built ones.
 const SOURCE_FOLDERS = ["src", "."];
 
+// How often a value that is another's is followed.
+const VALUES_MAX = 10;
+
 const [folder, usesMax, seed] = [fs.realpathSync(process.argv[2]), Number(process.argv[3]), Number(process.argv[4])];
 
 const defaults = {
@@ -131,22 +134,37 @@ function wantedNames(files) {
       if (kindOf(node) !== "value" && node.name && ts.isIdentifier(node.name)) wanted.add(node.name.text);
       if ((ts.isImportSpecifier(node) || ts.isExportSpecifier(node)) && node.propertyName) renamed.push([node.propertyName.text, node.name.text]);
       if (ts.isImportClause(node) && node.name) wanted.add(node.name.text); // a default export has any name
+      if (ts.isVariableDeclaration(node) && node.initializer && isRequire(node.initializer) && ts.isIdentifier(node.name)) wanted.add(node.name.text);
+      if (ts.isBindingElement(node) && node.propertyName && ts.isIdentifier(node.name)) renamed.push([node.propertyName.text, node.name.text]);
     }
   }
   for (const [name, alias] of renamed) if (wanted.has(name)) wanted.add(alias);
   return wanted;
 }
 
-// What a declaration declares.
+// What a declaration declares. `exports.open = function () {}` and `this.open = () => 1` declare a function.
 function kindOf(node) {
   if (ts.isFunctionDeclaration(node) || ts.isFunctionExpression(node) || ts.isMethodDeclaration(node)) return "function";
   if (ts.isMethodSignature(node) || ts.isAccessor(node)) return "function";
   if (ts.isClassLike(node) || ts.isInterfaceDeclaration(node) || ts.isEnumDeclaration(node)) return "class";
   if (ts.isTypeAliasDeclaration(node)) return "class";
   const holds = ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node) || ts.isPropertyAssignment(node);
-  const made = holds && node.initializer;
+  const made = holds ? node.initializer && assigned(node.initializer) : assignedTo(node);
   if (made && (ts.isArrowFunction(made) || ts.isFunctionExpression(made))) return "function";
   return made && ts.isClassExpression(made) ? "class" : "value";
+}
+
+// What is assigned to a member: the function of `exports.open = open = function () {}`.
+function assignedTo(node) {
+  const assignment = ts.isBinaryExpression(node) ? node : ts.isPropertyAccessExpression(node) && node.parent;
+  if (!assignment || !ts.isBinaryExpression(assignment) || (assignment !== node && assignment.left !== node)) return undefined;
+  const isAssignment = assignment.operatorToken.kind === ts.SyntaxKind.EqualsToken;
+  return isAssignment && ts.isPropertyAccessExpression(assignment.left) ? assigned(assignment.right) : undefined;
+}
+
+function assigned(value) {
+  const isAssignment = ts.isBinaryExpression(value) && value.operatorToken.kind === ts.SyntaxKind.EqualsToken;
+  return isAssignment ? assigned(value.right) : value;
 }
 
 // Identifiers that use a name, and do not declare it.
@@ -161,6 +179,7 @@ function isDeclared(name) {
   if (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent)) return parent.propertyName !== undefined && parent.name === name;
   if (ts.isImportClause(parent) || ts.isExportAssignment(parent) || ts.isShorthandPropertyAssignment(parent)) return false;
   if (ts.isPropertyAssignment(parent) || ts.isJsxAttribute(parent) || ts.isLabeledStatement(parent)) return parent.name === name || parent.label === name;
+  if (ts.isPropertyAccessExpression(parent) && parent.name === name && kindOf(parent) !== "value") return true;
   if (ts.isPropertyAccessExpression(parent) || ts.isQualifiedName(parent) || ts.isMetaProperty(parent)) return ts.isMetaProperty(parent);
   return parent.name === name || parent.propertyName === name || ts.isNamespaceImport(parent) || ts.isNamespaceExport(parent);
 }
@@ -180,12 +199,31 @@ function use(file, name, checker, packages) {
   return { ...where, means, outside: !inside.length && (declarations.length > 0 || isForeign) };
 }
 
-// Of `{ rate }` the declarations of the variable, as an object of functions is how many modules export them.
-function valueOf(declaration, checker) {
-  if (!ts.isShorthandPropertyAssignment(declaration)) return [declaration];
-  const symbol = checker.getShorthandAssignmentValueSymbol(declaration);
-  const value = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-  return value?.declarations ?? [];
+// Of `{ rate }`, `{ rate: rateOf }` and `exports.rate = rateOf` the declarations of the variable, as an object of functions
+// is how many modules export them.
+function valueOf(declaration, checker, depth = 0) {
+  const symbol = ts.isShorthandPropertyAssignment(declaration)
+    ? checker.getShorthandAssignmentValueSymbol(declaration)
+    : namedValue(declaration) && checker.getSymbolAtLocation(namedValue(declaration));
+  let value = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  if (value?.exports?.has("export=")) value = value.exports.get("export="); // a module is what it exports as a whole
+  if (value && value.flags & ts.SymbolFlags.Alias) value = checker.getAliasedSymbol(value);
+  if (depth > VALUES_MAX || !value?.declarations?.length) return [declaration];
+  return value.declarations.flatMap((one) => valueOf(one, checker, depth + 1));
+}
+
+// What names the value of a declaration: a variable, a member, or the module of `require`.
+function namedValue(declaration) {
+  const isHolder = ts.isPropertyAssignment(declaration) || ts.isVariableDeclaration(declaration);
+  const made = isHolder ? declaration.initializer && assigned(declaration.initializer) : assignedTo(declaration);
+  if (made && isRequire(made)) return made.arguments[0];
+  if (made && ts.isVariableDeclaration(declaration)) return undefined; // a variable is a definition of its own
+  if (made && ts.isPropertyAccessExpression(made)) return made.name;
+  return made && ts.isIdentifier(made) ? made : undefined;
+}
+
+function isRequire(node) {
+  return ts.isCallExpression(node) && node.expression.text === "require" && node.arguments.length === 1 && ts.isStringLiteral(node.arguments[0]);
 }
 
 // Whether a symbol is imported from a package that is not the repository's.
@@ -201,10 +239,16 @@ function comesFromElsewhere(symbol, packages) {
 
 function definition(node) {
   const file = node.getSourceFile();
-  const name = ts.getNameOfDeclaration(node) ?? node;
+  const name = nameOf(node);
   const { line } = file.getLineAndCharacterOfPosition(name.getStart(file));
   const text = name.text ?? "default";
   return { path: relative(file.fileName), line: line + 1, name: text, kind: kindOf(node) };
+}
+
+// The name of a declaration: of `exports.open = function openAll() {}` it is `open`.
+function nameOf(node) {
+  if (assignedTo(node)) return ts.isBinaryExpression(node) ? node.left.name : node.name;
+  return ts.getNameOfDeclaration(node) ?? node;
 }
 
 function kindOfUse(name) {
