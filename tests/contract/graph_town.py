@@ -80,19 +80,25 @@ class Town:
         await self.client.close()
 
     async def import_(
-        self, version: int, files: Mapping[str, str | None], *, announced: bool = True, dirty: bool = False
+        self,
+        version: int,
+        files: Mapping[str, str | None],
+        *,
+        announced: bool = True,
+        dirty: bool = False,
+        name: str = NAME,
     ) -> None:
         """Writes files (None removes one), and announces the import unless `announced` is false.
 
-        With `dirty`, it is an edit that no commit holds.
+        With `dirty`, it is an edit that no commit holds. `name` is that of the repository.
         """
-        points = [self._point(version, path, text) for path, text in files.items()]
+        points = [self._point(version, path, text, name) for path, text in files.items()]
         await Writer(self.client).write(self.tenant, points)
         state = LayerState(
             commit=f"c{version}", dirty=dirty, version=version, job=f"j{version}", indexed_at=CREATED_AT
         )
         record = Repository(
-            tenant=self.tenant, repo=REPO, name=NAME, source="upload", created_at=CREATED_AT,
+            tenant=self.tenant, repo=repo_id(name), name=name, source="upload", created_at=CREATED_AT,
             next_version=version + 1, served=state,
         )  # fmt: skip
         bucket = await open_bucket(self.bus.js, names.KV_REPOSITORIES)
@@ -141,12 +147,12 @@ class Town:
         await Records(await open_bucket(self.bus.js, names.KV_LAYERS), Layer).put(record.key, record)
         return record
 
-    def _point(self, version: int, path: str, text: str | None) -> FilePoint:
+    def _point(self, version: int, path: str, text: str | None, name: str) -> FilePoint:
         if text is not None:
-            return file_point(self.tenant, NAME, path, text, version)
+            return file_point(self.tenant, name, path, text, version)
         return removed_point(
             FileRemoved(
-                tenant=self.tenant, repo=REPO, path=path, version=version, job=f"j{version}", ordinal=0,
+                tenant=self.tenant, repo=repo_id(name), path=path, version=version, job=f"j{version}", ordinal=0,
                 lane=Lane.LIVE,
             )
         )  # fmt: skip

@@ -10,6 +10,7 @@ from graph_town import NAME, REPO, Town
 from indexed_texts import OneVector
 from prometheus_client import CollectorRegistry
 
+from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import AnchorsBroken, RepoIndexed
 from prism_contracts.records import (
@@ -24,12 +25,15 @@ from prism_contracts.rpc.anchors import ConcerningRequest
 from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.rpc.documents import (
     CreateDocumentRequest,
+    DocumentFile,
     DocumentFilter,
     DocumentUpdates,
     GetDocumentRequest,
+    ImportDocumentsRequest,
     ListDocumentsRequest,
     UpdateDocumentRequest,
 )
+from prism_contracts.rpc.symbols import SymbolAnswer
 from prism_contracts.rpc.tasks import (
     CreateTaskRequest,
     GetTaskRequest,
@@ -88,10 +92,10 @@ class Office:
     def _title(self, _: str, subject: str) -> Title:
         return Title(subject, is_open=self.is_open)
 
-    async def write(self, text: str = TEXT, visible: frozenset[str] | None = None) -> None:
-        """Writes the document, and links it."""
+    async def write(self, text: str = TEXT, visible: frozenset[str] | None = None, *, repo: str = "") -> None:
+        """Writes the document, and links it. `repo`: where its writer works."""
         caller = CallerRequest(tenant=self.town.tenant, visible=visible)
-        await self.store.want(caller, AnchoredKind.DOCUMENT, DOCUMENT, text)
+        await self.store.want(caller, AnchoredKind.DOCUMENT, DOCUMENT, text, repo)
         self.texts[DOCUMENT] = text
         await self.link()
 
@@ -207,6 +211,98 @@ async def test_a_name_of_two_definitions_is_not_linked(office) -> None:
     await office.index(2, {"parcels/barge.py": DEPOT})
     await office.write("`Depot.close()` and `parcels/barge.py::Depot.open`")
     assert await office.held() == {"parcels/barge.py:Depot.open:5": ""}
+
+
+BANKS = ("acme/bank-north", "acme/bank-south")
+ACCOUNT = "class Account:\n    def close(self):\n        return 1\n"
+OF_ACCOUNT = "`bank/account.py`, bank/account.py:2-3 and `Account.close()`"
+
+
+async def with_two_banks(office: Office) -> None:
+    for bank in BANKS:
+        await office.town.import_(1, {"bank/account.py": ACCOUNT}, announced=False, name=bank)
+
+
+async def banks_of(office: Office) -> list[str]:
+    await office.store.watched.catch_up()
+    record = await office.record()
+    return [next(name for name in BANKS if repo_id(name) == one.repo) for one in record.anchors]
+
+
+async def test_a_name_of_two_repositories_is_linked_to_the_one_where_its_writer_works(office) -> None:
+    await with_two_banks(office)
+    for repo in ("", "acme/unknown", NAME, "@banks"):
+        await office.write(f"{OF_ACCOUNT}, written in {repo}", repo=repo)
+        assert await banks_of(office) == []
+    await office.write(OF_ACCOUNT, repo="Acme/Bank-South")
+    assert await banks_of(office) == [BANKS[1]] * 3
+    await office.write(f"{OF_ACCOUNT}, changed in the other one", repo="bank-north")
+    assert await banks_of(office) == [BANKS[1]] * 3  # the links stay where they lead
+    await office.write(f"`{BANKS[0]}: bank/account.py`", repo=BANKS[1])
+    assert await banks_of(office) == [BANKS[0]]
+
+
+async def test_a_writer_who_does_not_see_its_repository_gets_no_link_to_it(office) -> None:
+    await with_two_banks(office)
+    await office.write(OF_ACCOUNT, repo=BANKS[1])
+    await office.write(f"{OF_ACCOUNT}, again", frozenset({BANKS[0]}), repo=BANKS[1])
+    assert await banks_of(office) == [BANKS[0]] * 3
+
+
+async def test_a_name_with_many_definitions_is_looked_up_where_its_writer_works(office, monkeypatch) -> None:
+    await with_two_banks(office)
+    whole = Places.definitions
+
+    async def first_of(*arguments: object, **options: object) -> list[SymbolAnswer]:
+        found = await whole(*arguments, **options)
+        if options.get("repo"):
+            return found
+        return [one.model_copy(update={"definitions": one.definitions[:1]}) for one in found]
+
+    monkeypatch.setattr(Places, "definitions", first_of)
+    for bank in BANKS:
+        await office.write(f"`Account.close()` of {bank}", repo=bank)
+        assert await banks_of(office) == [bank]
+        await office.write("Nothing.")
+
+
+async def test_documents_and_tasks_are_linked_where_their_writer_works(office) -> None:
+    await with_two_banks(office)
+    tenant, south = office.town.tenant, repo_id(BANKS[1])
+    app = await build_workspace(office.bus, WorkspaceSettings(nats_url=office.nats_url))
+    at_south = {"tenant": tenant, "connected_repo": BANKS[1]}
+    document = await app.documents.create(
+        CreateDocumentRequest(**at_south, title="Accounts", content=OF_ACCOUNT, auto_process=False)
+    )
+    other = await app.documents.create(
+        CreateDocumentRequest(tenant=tenant, title="Nothing yet", content="Text.", auto_process=False)
+    )
+    updates = DocumentUpdates(content=OF_ACCOUNT)
+    await app.documents.update(
+        UpdateDocumentRequest(
+            **at_south, document_id=other.document_id, updates=updates, regenerate_embeddings=False
+        )
+    )
+    file = DocumentFile(path="documents/accounts.md", text=OF_ACCOUNT)
+    imported = await app.folders.take(ImportDocumentsRequest(**at_south, files=(file,)))
+    task = await app.tasks.create(CreateTaskRequest(**at_south, title="Close", notes=OF_ACCOUNT))
+    updated = await app.tasks.create(CreateTaskRequest(tenant=tenant, title="Open"))
+    await app.tasks.update(UpdateTaskRequest(**at_south, task_id=updated.id, notes=OF_ACCOUNT))
+    # The repository of a task says more than where its writer works.
+    north = await app.tasks.create(
+        CreateTaskRequest(**at_south, title="Close", notes=OF_ACCOUNT, repo=BANKS[0])
+    )
+    await office.store.watched.catch_up()
+    await app.anchors.link_wanted()
+    await office.store.watched.catch_up()
+    ids = [document.document_id, other.document_id, imported.files[0].document_id]
+    subjects = [(AnchoredKind.DOCUMENT, one) for one in ids]
+    subjects += [(AnchoredKind.TASK, one.id) for one in (task, updated, north)]
+    found = [
+        {one.repo for one in office.anchors.of(CallerRequest(tenant=tenant), kind, subject)}
+        for kind, subject in subjects
+    ]
+    assert found == [{south}] * 5 + [{repo_id(BANKS[0])}]
 
 
 async def test_a_name_beside_a_path_is_linked_if_that_file_defines_it(office) -> None:

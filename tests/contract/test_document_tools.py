@@ -4,7 +4,10 @@ import subprocess
 
 import pytest
 
+from prism_contracts import names
+from prism_contracts.records import AnchoredKind, AnchorsRecord, anchors_key
 from prism_gateway.mcp.tools.documents import Period
+from prism_runtime.records import Records, open_bucket
 
 pytest_plugins = ["gateway_stack"]
 
@@ -225,3 +228,36 @@ def test_a_day_at_the_end_of_a_range_is_part_of_it() -> None:
     asked = Period(start="2026-01-01", end="2026-01-31").asked()
     assert asked == {"start": "2026-01-01", "end": "2026-01-31T23:59:59.999999"}
     assert Period(end="2026-01-31T12:00:00Z").asked() == {"end": "2026-01-31T12:00:00Z"}
+
+
+async def test_the_repository_of_the_connection_reaches_the_links_of_what_is_written(stack) -> None:
+    at = {"X-Prism-Repo": "acme/bank-south"}
+    bucket = Records(await open_bucket(stack.bus.js, names.KV_ANCHORS), AnchorsRecord)
+
+    async def repos_of(document: str) -> list[str]:
+        found = await bucket.get(anchors_key("default", AnchoredKind.DOCUMENT, document))
+        return [one.repo for one in found.wanted]
+
+    async with stack.mcp(path=DOCUMENTS, **at) as client:
+        made = (await call(client, "create_document", **DRAFT))["document_id"]
+        await call(client, "update_document", document_id=made, updates={"content": "Four.\n"})
+        assert await repos_of(made) == ["acme/bank-south"] * 2
+    async with stack.rest(**at) as http:
+        made = (await http.post(REST, json=DRAFT)).json()["document_id"]
+        own = {"updates": {"content": "Four.\n"}, "connected_repo": "acme/bank-north"}
+        await http.patch(f"{REST}/{made}", json=own)
+        await http.patch(f"{REST}/{made}", json={"updates": {"content": "Five.\n"}})
+        assert await repos_of(made) == ["acme/bank-south", "acme/bank-north", "acme/bank-south"]
+        files = {"files": [{"path": "documents/at-south.md", "text": "Text."}]}
+        (stored,) = (await http.put(f"{REST}/files", json=files)).json()["files"]
+        assert await repos_of(stored["document_id"]) == ["acme/bank-south"]
+        await http.post("/api/v1/tasks", json={"title": "Close"})
+        assert stack.fake.last().connected_repo == "acme/bank-south"
+    async with stack.mcp(path="/mcp?toolsets=tasks", **at) as client:
+        task = await call(client, "create_task", title="Close", repo="acme/bank-north")
+        assert (stack.fake.last().repo, stack.fake.last().connected_repo) == (
+            "acme/bank-north",
+            "acme/bank-south",
+        )
+        await call(client, "update_task", task_id=task["id"], notes="Soon.")
+        assert stack.fake.last().connected_repo == "acme/bank-south"

@@ -911,6 +911,8 @@ class WantedLinks(Message):
     content: str  # identifies the text: its SHA-256
     # Names of the repositories that its writer may see, in lower case; None: all of the tenant's.
     visible: Annotated[tuple[str, ...], Field(max_length=LINK_REPOS_MAX)] | None = None
+    # The repository that its writer works in, as the client named it: a name that several have is meant there.
+    repo: str = ""
     wanted_at: datetime
 
 

@@ -29,6 +29,7 @@ from prism_contracts.types import (
     ImportedText,
     LabelOrNone,
     Query,
+    RepoKeyOrNone,
     ShortText,
     Word,
 )
@@ -232,6 +233,8 @@ class CreateDocumentRequest(CallerRequest):
     category: Word = ""
     metadata: NewDocumentMetadata = NewDocumentMetadata()
     auto_process: bool = True
+    # Where its writer works: a name that several repositories have is meant there.
+    connected_repo: RepoKeyOrNone = ""
     author: LabelOrNone = ""  # the name of the caller
 
 
@@ -274,6 +277,8 @@ class UpdateDocumentRequest(CallerRequest):
     updates: DocumentUpdates
     version: Count | None = None
     regenerate_embeddings: bool = True  # wait until the new content is searchable, and suggest tags
+    # Where its writer works: a name that several repositories have is meant there.
+    connected_repo: RepoKeyOrNone = ""
     author: LabelOrNone = ""  # the name of the caller
 
 
@@ -382,6 +387,8 @@ class ImportDocumentsRequest(CallerRequest):
 
     files: Annotated[tuple[DocumentFile, ...], Field(min_length=1, max_length=IMPORT_FILES_MAX)]
     replace: bool = False
+    # Where its writer works: a name that several repositories have is meant there.
+    connected_repo: RepoKeyOrNone = ""
     author: LabelOrNone = ""  # the name of the caller
 
 

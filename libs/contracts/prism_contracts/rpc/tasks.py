@@ -18,6 +18,7 @@ from prism_contracts.types import (
     LabelOrNone,
     Query,
     RefName,
+    RepoKeyOrNone,
     RepoNameOrNone,
     ShortText,
     TaskText,
@@ -106,6 +107,8 @@ class CreateTaskRequest(CallerRequest):
     planning_references: References = ()
     repo: RepoNameOrNone = ""
     client_id: ClientId = ""
+    # Where its writer works: a name that several repositories have is meant there.
+    connected_repo: RepoKeyOrNone = ""
     by: LabelOrNone = ""
 
 
@@ -132,6 +135,8 @@ class UpdateTaskRequest(CallerRequest):
     commit_message: ShortText = ""
     repo: RepoNameOrNone = ""  # repository of the branch and the commit; empty: the repository of the task
     expected_version: Count | None = None
+    # Where its writer works: a name that several repositories have is meant there.
+    connected_repo: RepoKeyOrNone = ""
     by: LabelOrNone = ""
 
 

@@ -161,6 +161,7 @@ class DocumentPatch(BaseModel):
     updates: DocumentUpdates
     version: Annotated[int, Field(ge=0, le=COUNT_MAX)] | None = None
     regenerate_embeddings: bool = True
+    connected_repo: RepoKeyOrNone = ""
 
 
 class DocumentEmbeddingsBody(BaseModel):

@@ -61,12 +61,17 @@ from prism_gateway.rest.bodies import (
     DocumentSearchBody,
     DocumentTagsBody,
 )
-from prism_gateway.rest.dependencies import Caller, Services
+from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
 from prism_gateway.rest.replies import reply
 
 LIMIT_DEFAULT = 50
 
 router = APIRouter(tags=["documents"])
+
+
+def _written(repo: str, caller: Caller) -> dict[str, str]:
+    """Returns the fields of a write that the body does not say itself."""
+    return {"tenant": caller.tenant, "author": caller.label, "connected_repo": repo}
 
 
 @router.post("/documents/search", response_model=SearchDocumentsReply)
@@ -116,9 +121,11 @@ async def list_documents(
 
 
 @router.post("/documents", response_model=CreateDocumentReply, status_code=201)
-async def create_document(body: DocumentBody, caller: Caller, backend: Services) -> Response:
+async def create_document(
+    body: DocumentBody, caller: Caller, backend: Services, header: RepoHeader = ""
+) -> Response:
     """Create a generated document as a draft."""
-    request = body.model_copy(update={"tenant": caller.tenant, "author": caller.label})
+    request = body.model_copy(update=_written(body.connected_repo or header, caller))
     return reply(await backend.ask(CREATE_DOCUMENT, request), status=201)
 
 
@@ -130,9 +137,11 @@ async def commit_documents(body: CommitDocumentsBody, caller: Caller, backend: S
 
 
 @router.put("/documents/files", response_model=ImportDocumentsReply)
-async def import_documents(body: DocumentFilesBody, caller: Caller, backend: Services) -> Response:
+async def import_documents(
+    body: DocumentFilesBody, caller: Caller, backend: Services, header: RepoHeader = ""
+) -> Response:
     """Store Markdown files as documents, each for itself. A file that is refused does not stop the others."""
-    request = body.model_copy(update={"tenant": caller.tenant, "author": caller.label})
+    request = body.model_copy(update=_written(body.connected_repo or header, caller))
     return reply(await backend.ask(IMPORT_DOCUMENTS, request))
 
 
@@ -202,11 +211,14 @@ async def diff_document(
 
 @router.patch("/documents/{document}", response_model=UpdateDocumentReply)
 async def update_document(
-    document: DocumentId, body: DocumentPatch, caller: Caller, backend: Services
+    document: DocumentId, body: DocumentPatch, caller: Caller, backend: Services, header: RepoHeader = ""
 ) -> Response:
     """Change a generated document as a draft. Captured documents are read-only."""
     request = UpdateDocumentRequest(
-        tenant=caller.tenant, author=caller.label, document_id=document, **dict(body)
+        tenant=caller.tenant,
+        author=caller.label,
+        document_id=document,
+        **dict(body) | {"connected_repo": body.connected_repo or header},
     )
     return reply(await backend.ask(UPDATE_DOCUMENT, request))
 

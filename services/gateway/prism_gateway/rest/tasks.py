@@ -22,7 +22,7 @@ from prism_contracts.rpc.tasks import (
     UpdateTaskRequest,
 )
 from prism_gateway.rest.bodies import TaskBody, TaskPatch
-from prism_gateway.rest.dependencies import Caller, Services
+from prism_gateway.rest.dependencies import Caller, RepoHeader, Services
 from prism_gateway.rest.idempotency import IDEMPOTENT, IdempotentRoute
 from prism_gateway.rest.replies import reply
 
@@ -32,9 +32,11 @@ router = APIRouter(tags=["tasks"], route_class=IdempotentRoute)
 
 
 @router.post("/tasks", response_model=TaskReply, status_code=201, dependencies=[IDEMPOTENT])
-async def create_task(body: TaskBody, caller: Caller, backend: Services) -> Response:
+async def create_task(body: TaskBody, caller: Caller, backend: Services, header: RepoHeader = "") -> Response:
     """Create a task. A repeated request with the same `client_id` returns the same task."""
-    request = CreateTaskRequest(tenant=caller.tenant, by=caller.label, **body.model_dump())
+    request = CreateTaskRequest(
+        tenant=caller.tenant, by=caller.label, connected_repo=header, **body.model_dump()
+    )
     return reply(await backend.ask(CREATE_TASK, request), status=201)
 
 
@@ -74,7 +76,11 @@ async def get_task(task: TaskId, caller: Caller, backend: Services) -> Response:
 
 
 @router.patch("/tasks/{task}", response_model=TaskReply, dependencies=[IDEMPOTENT])
-async def update_task(task: TaskId, body: TaskPatch, caller: Caller, backend: Services) -> Response:
+async def update_task(
+    task: TaskId, body: TaskPatch, caller: Caller, backend: Services, header: RepoHeader = ""
+) -> Response:
     """Change the given fields of a task, and link a branch or a commit."""
-    request = UpdateTaskRequest(tenant=caller.tenant, task_id=task, by=caller.label, **body.model_dump())
+    request = UpdateTaskRequest(
+        tenant=caller.tenant, task_id=task, by=caller.label, connected_repo=header, **body.model_dump()
+    )
     return reply(await backend.ask(UPDATE_TASK, request))

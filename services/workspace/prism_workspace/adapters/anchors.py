@@ -21,7 +21,7 @@ from prism_workspace.core.anchor_index import AnchorIndex
 from prism_workspace.core.anchors import content_id
 
 # Has the places linked that a text names; see `AnchorStore.want`.
-WantLinks = Callable[[CallerRequest, AnchoredKind, str, str], Awaitable[None]]
+WantLinks = Callable[[CallerRequest, AnchoredKind, str, str, str], Awaitable[None]]
 
 
 class AnchorStore:
@@ -54,11 +54,16 @@ class AnchorStore:
             await bus.follow(names.KV_REPOSITORIES, Repository),
         )
 
-    async def want(self, caller: CallerRequest, kind: AnchoredKind, subject: str, text: str) -> None:
-        """Have a text linked as soon as it is written. To be called before it is written."""
+    async def want(
+        self, caller: CallerRequest, kind: AnchoredKind, subject: str, text: str, repo: str = ""
+    ) -> None:
+        """Have a text linked as soon as it is written. To be called before it is written.
+
+        `repo`: what its writer works in, as a name or the last part of one; empty if nobody knows.
+        """
         content = content_id(text)
         visible = None if caller.visible is None else tuple(sorted(caller.visible)[:LINK_REPOS_MAX])
-        wanted = WantedLinks(content=content, visible=visible, wanted_at=datetime.now(UTC))
+        wanted = WantedLinks(content=content, visible=visible, repo=repo, wanted_at=datetime.now(UTC))
 
         def change(found: AnchorsRecord | None) -> AnchorsRecord:
             record = found or AnchorsRecord(tenant=caller.tenant, kind=kind, subject=subject)

@@ -39,7 +39,7 @@ from prism_workspace.core.anchors import (
     judged,
     moved,
 )
-from prism_workspace.operations.linker import Linker
+from prism_workspace.operations.linker import Linker, Preferred
 
 # A text that is wanted and not written by then was given up by its writer.
 ABANDONED_AFTER = timedelta(minutes=10)
@@ -221,7 +221,9 @@ class Anchors:
             if one.tenant == record.tenant and one.name.lower() not in self._unlinked
         ]
         versions = {one.repo: _version(one) for one in repositories}
-        anchors = await self._linker.of(caller, text, repositories)
+        anchors = await self._linker.of(
+            caller, text, repositories, Preferred(repo=wanted.repo, linked=record.anchors)
+        )
         await self._store.records.change(record.key, lambda found: _linked(found, wanted, anchors))
         await self._store.repositories.catch_up()
         for repo in {one.repo for one in anchors}:

@@ -116,7 +116,9 @@ class TeamDocuments:
                 modified_at=now,
             )
             stored = noted(await self.stored(record, request.content), request.author)
-            await self._want_links(request, AnchoredKind.DOCUMENT, document, request.content)
+            await self._want_links(
+                request, AnchoredKind.DOCUMENT, document, request.content, request.connected_repo
+            )
             if await self._records.create(stored):
                 return stored
         raise PrismError(
@@ -142,7 +144,9 @@ class TeamDocuments:
             now = {"modified_at": self._now(), "version": before.version + 1, "conflict": ""}
             draft = await self.stored(after.model_copy(update=now), new_content)
             if new_content != content:
-                await self._want_links(request, AnchoredKind.DOCUMENT, before.document, new_content)
+                await self._want_links(
+                    request, AnchoredKind.DOCUMENT, before.document, new_content, request.connected_repo
+                )
             changed = await self._records.change(
                 before.tenant,
                 before.document,

@@ -117,7 +117,9 @@ class DocumentFolders:
                 return _result(file, found, FileOutcome.UNCHANGED)
             if found and is_edited and not request.replace:
                 raise _changed_since(found)
-            await self._want_links(request, AnchoredKind.DOCUMENT, document, parsed.content)
+            await self._want_links(
+                request, AnchoredKind.DOCUMENT, document, parsed.content, request.connected_repo
+            )
             if found is None and await self._records.create(draft):
                 return _result(file, draft, FileOutcome.CREATED, parsed.left_out)
             if found and await self._replaced(found, draft, request.author):

@@ -1,11 +1,13 @@
 """Links a text to the places of code that it names, within what its writer may see.
 
-A name that several repositories or definitions have is left alone: a link to the wrong place would report
-changes that do not concern the text.
+A name that several repositories have is meant in the one that the text was linked to before, else in the one that
+its writer works in. If neither decides, or one repository has several definitions of that name, it is left alone: a
+link to the wrong place would report changes that do not concern the text.
 """
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import ANCHORS_MAX, Anchor, AnchorKind, Repository
@@ -24,6 +26,40 @@ ASKED_AT_ONCE = 4
 Files = Mapping[tuple[str, str], ManifestEntry]  # by repository and path
 
 
+@dataclass(frozen=True)
+class Preferred:
+    """What decides between repositories that all have a name."""
+
+    repo: str = ""  # where the writer works: the name of a repository, its last part, or the id
+    linked: Sequence[Anchor] = ()  # the anchors of the text before
+
+    def home(self, seen: Iterable[Repository]) -> Repository | None:
+        """Returns the repository where the writer works, if it is one of these."""
+        wanted = self.repo.lower()
+        known = list(seen) if wanted else []
+        named = [one for one in known if wanted in {one.name.lower(), one.repo}]
+        found = named or [one for one in known if wanted == one.name.lower().rpartition("/")[2]]
+        return found[0] if len(found) == 1 else None
+
+    def of(self, repos: Iterable[str], home: str, *, path: str = "", symbol: str = "") -> str:
+        """Returns the one of several repositories that is meant; empty if nothing decides.
+
+        `path`, or else `symbol`, is what all of them have.
+        """
+        several = list(repos)
+        before = {
+            one.repo
+            for one in self.linked
+            if one.repo in several and (one.path == path if path else f".{one.symbol}".endswith(f".{symbol}"))
+        }
+        if len(before) == 1:
+            return before.pop()
+        return home if home in several else ""
+
+
+NOTHING_PREFERRED = Preferred()
+
+
 class Linker:
     """Resolves the mentions of texts by the index."""
 
@@ -31,7 +67,13 @@ class Linker:
         self._places = places
         self._turns = asyncio.Semaphore(ASKED_AT_ONCE)
 
-    async def of(self, caller: CallerRequest, text: str, repositories: Iterable[Repository]) -> list[Anchor]:
+    async def of(
+        self,
+        caller: CallerRequest,
+        text: str,
+        repositories: Iterable[Repository],
+        preferred: Preferred = NOTHING_PREFERRED,
+    ) -> list[Anchor]:
         """Returns the anchors of a text, `ANCHORS_MAX` at most, in its order.
 
         `repositories` are those of the tenant that a text may be linked to. Raises PrismError if search does
@@ -42,10 +84,20 @@ class Linker:
         if not seen or not found:
             return []
         by_name = {one.name.lower(): one for one in sorted(seen, key=_indexed_at, reverse=True)[:REPOS_MAX]}
-        by_name |= {one.name.lower(): one for one in seen if one.name.lower() in {m.repo for m in found}}
+        home = preferred.home(seen)
+        named = {m.repo for m in found} | ({home.name.lower()} if home else set())
+        by_name |= {one.name.lower(): one for one in seen if one.name.lower() in named}
         files = await self._files(caller, found, by_name)
         definitions = await self._definitions(caller, found)
-        run = _Run(self._places, caller, by_name, files, definitions)
+        run = _Run(
+            self._places,
+            caller,
+            by_name=by_name,
+            files=files,
+            definitions=definitions,
+            preferred=preferred,
+            home=home.repo if home else "",
+        )
         anchors: dict[tuple[str, ...], Anchor] = {}
         for mention in found:
             anchor = await run.anchor(mention)
@@ -85,9 +137,12 @@ class _Run:
         self,
         places: Places,
         caller: CallerRequest,
+        *,
         by_name: Mapping[str, Repository],
         files: Files,
         definitions: Mapping[str, SymbolAnswer],
+        preferred: Preferred,
+        home: str,
     ) -> None:
         self._places = places
         self._caller = caller
@@ -95,6 +150,8 @@ class _Run:
         self._by_id = {one.repo: one for one in by_name.values()}
         self._files = dict(files)
         self._definitions = definitions
+        self._preferred = preferred
+        self._home = home  # id of the repository where the writer works, if it is known
         self._read: dict[tuple[str, str], IndexedFile | None] = {}
 
     async def anchor(self, mention: Mention) -> Anchor | None:
@@ -102,16 +159,17 @@ class _Run:
         if not mention.path:
             return await self._of_symbol(mention)
         repos = [repo for repo, path in self._files if path == mention.path and self._is_meant(repo, mention)]
-        if len(repos) != 1:
+        repo = repos[0] if len(repos) == 1 else self._preferred.of(repos, self._home, path=mention.path)
+        if not repo:
             return None
-        entry = self._files[repos[0], mention.path]
+        entry = self._files[repo, mention.path]
         if mention.symbol:
-            return await self._in_file(repos[0], mention.path, mention.symbol)
+            return await self._in_file(repo, mention.path, mention.symbol)
         of_file = Anchor(
-            repo=repos[0],
+            repo=repo,
             kind=AnchorKind.FILE,
             path=mention.path,
-            commit=self._commit(repos[0]),
+            commit=self._commit(repo),
             blob=entry.blob,
         )
         return await self._of_lines(of_file, mention) if mention.start_line else of_file
@@ -131,14 +189,36 @@ class _Run:
 
     async def _of_symbol(self, mention: Mention) -> Anchor | None:
         answer = self._definitions.get(mention.symbol)
-        if answer is None or answer.matched or answer.total > len(answer.definitions):
+        if answer is None or answer.matched:
             return None
-        found = [one for one in answer.definitions if self._is_named(one, mention)]
+        found: Sequence[Definition] = [one for one in answer.definitions if self._is_named(one, mention)]
+        is_whole = answer.total <= len(answer.definitions)
+        if len(found) > 1 or not is_whole:
+            found = await self._preferred_ones(mention, found, is_whole=is_whole)
         if len(found) != 1:
             return None
         one = found[0]
-        repo = self._by_name[one.repo.lower()].repo
-        return await self._in_file(repo, one.file_path, one.symbol.qualified_name)
+        return await self._in_file(self._repo_of(one), one.file_path, one.symbol.qualified_name)
+
+    async def _preferred_ones(
+        self, mention: Mention, found: Sequence[Definition], *, is_whole: bool
+    ) -> Sequence[Definition]:
+        """Returns the definitions in the repository that is meant; none if nothing says which one it is."""
+        repos = {self._repo_of(one) for one in found}
+        repo = self._preferred.of(repos | {self._home} - {""}, self._home, symbol=mention.symbol)
+        if not repo:
+            return ()
+        if is_whole:
+            return [one for one in found if self._repo_of(one) == repo]
+        # There are more than one answer holds, so those of this repository are asked for.
+        name = self._by_id[repo].name
+        answer = (await self._places.definitions(self._caller, [mention.symbol], repo=name))[0]
+        if answer.matched or answer.total > len(answer.definitions):
+            return ()
+        return [one for one in answer.definitions if self._is_named(one, mention)]
+
+    def _repo_of(self, one: Definition) -> str:
+        return self._by_name[one.repo.lower()].repo
 
     def _is_named(self, one: Definition, mention: Mention) -> bool:
         """Whether a definition has this name, and is of code that a text may mean without naming its file."""

@@ -109,7 +109,7 @@ class RemoteIntake:
     async def _want(self, record: DocumentRecord, text: str) -> None:
         content = front_matter.split(text)[1]
         await self._want_links(
-            CallerRequest(tenant=record.tenant), AnchoredKind.DOCUMENT, record.document, content
+            CallerRequest(tenant=record.tenant), AnchoredKind.DOCUMENT, record.document, content, ""
         )
 
 

@@ -67,7 +67,8 @@ class TeamTasks:
         """
         _check_repo(request, request.repo)
         record = tasks.created(request, self._now())
-        await self._want_links(request, AnchoredKind.TASK, record.task, tasks.text_of(record))
+        at = record.repo or request.connected_repo
+        await self._want_links(request, AnchoredKind.TASK, record.task, tasks.text_of(record), at)
         stored = await self._records.modify(record.key, lambda found: found or self._within_limit(record))
         return _visible(stored, request, stored.task)
 
@@ -91,12 +92,13 @@ class TeamTasks:
             return change(_visible(found, request, request.task_id))
 
         before = await self._records.get(key)
-        text = tasks.text_of(changed(before))
+        after = changed(before)
+        text, at = tasks.text_of(after), after.repo or request.connected_repo
         if before is None or text != tasks.text_of(before):
-            await self._want_links(request, AnchoredKind.TASK, task, text)
+            await self._want_links(request, AnchoredKind.TASK, task, text, at)
         stored = _visible(await self._records.change(key, changed), request, request.task_id)
         if tasks.text_of(stored) != text:  # another update came first, and this one was applied to its text
-            await self._want_links(request, AnchoredKind.TASK, task, tasks.text_of(stored))
+            await self._want_links(request, AnchoredKind.TASK, task, tasks.text_of(stored), at)
         return stored
 
     async def ids(self, tenant: str, prefix: str) -> list[str]:

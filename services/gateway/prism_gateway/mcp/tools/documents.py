@@ -202,13 +202,17 @@ async def list_documents(call: Call, arguments: ListDocuments) -> Answer:
 
 async def create_document(call: Call, arguments: CreateDocument) -> Answer:
     caller = call.caller
-    request = CreateDocumentRequest(tenant=caller.tenant, author=caller.label, **arguments.model_dump())
+    request = CreateDocumentRequest(
+        tenant=caller.tenant, author=caller.label, connected_repo=call.repo, **arguments.model_dump()
+    )
     return documents.created(await call.backend.ask(CREATE_DOCUMENT, request))
 
 
 async def update_document(call: Call, arguments: UpdateDocument) -> Answer:
     caller = call.caller
-    request = UpdateDocumentRequest(tenant=caller.tenant, author=caller.label, **arguments.model_dump())
+    request = UpdateDocumentRequest(
+        tenant=caller.tenant, author=caller.label, connected_repo=call.repo, **arguments.model_dump()
+    )
     return documents.updated(await call.backend.ask(UPDATE_DOCUMENT, request))
 
 

@@ -72,7 +72,12 @@ class UpdateTask(Arguments):
 
 
 async def create_task(call: Call, arguments: CreateTask) -> Answer:
-    request = CreateTaskRequest(tenant=call.caller.tenant, by=call.caller.label, **arguments.model_dump())
+    request = CreateTaskRequest(
+        tenant=call.caller.tenant,
+        by=call.caller.label,
+        connected_repo=call.repo,
+        **arguments.model_dump(),
+    )
     return tasks.changed(await call.backend.ask(CREATE_TASK, request))
 
 
@@ -92,7 +97,9 @@ async def update_task(call: Call, arguments: UpdateTask) -> Answer:
     for name in ("status", "expected_version"):
         if not given.get(name):
             given.pop(name, None)
-    request = UpdateTaskRequest(tenant=call.caller.tenant, by=call.caller.label, **given)
+    request = UpdateTaskRequest(
+        tenant=call.caller.tenant, by=call.caller.label, connected_repo=call.repo, **given
+    )
     return tasks.changed(await call.backend.ask(UPDATE_TASK, request))
 
 
