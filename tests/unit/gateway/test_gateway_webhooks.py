@@ -1,4 +1,4 @@
-"""Payloads as GitHub, GitLab and Gitea document them, shortened, with invented names."""
+"""Payloads as GitHub, GitLab, Gitea and Bitbucket document them, shortened, with invented names."""
 
 import contextlib
 import hashlib
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import MergedPullRequest, PushedCommit
 from prism_contracts.records import LayerState, Repository
+from prism_gateway.webhooks.mentions import mentions
 from prism_gateway.webhooks.payloads import Provider, Push, Remote, WebhookEvent, read_hook
 from prism_gateway.webhooks.receiver import is_behind, named_by, why_nothing
 from prism_gateway.webhooks.signatures import is_signed
@@ -64,6 +65,76 @@ REMOTE = Remote(
 )
 
 
+# The cloud of Bitbucket; the second commit of a push is the older one.
+CLOUD = JSON | {"x-event-key": "repo:push", "x-request-uuid": "0b5a3f5e-2d1c-4a9e-8a52-6d1f0c9be7aa"}
+CLOUD_REPOSITORY = {
+    "type": "repository", "full_name": "acme/app", "name": "app", "uuid": "{71f0d3ce}", "is_private": True,
+    "links": {
+        "self": {"href": "https://api.bitbucket.example/2.0/repositories/acme/app"},
+        "html": {"href": "https://bitbucket.example/acme/app"},
+    },
+}  # fmt: skip
+OLDER = "5e6d" * 10
+
+
+def cloud_ref(name, kind="branch", commit=COMMIT):
+    return {"type": kind, "name": name, "target": {"type": "commit", "hash": commit}}
+
+
+CLOUD_CHANGES = [
+    {
+        "old": cloud_ref("main", commit=OLDER), "new": cloud_ref("main"), "forced": False, "truncated": False,
+        "commits": [{"hash": COMMIT, "message": "Go on"}, {"hash": OLDER, "message": "Begin"}],
+    },
+    {"old": cloud_ref("topic"), "new": None, "closed": True},
+    {"old": None, "new": cloud_ref("v1", kind="tag")},
+    {"old": None, "new": cloud_ref("notes", kind="bookmark")},
+]  # fmt: skip
+CLOUD_PUSH = {
+    "actor": {"display_name": "Ada"},
+    "repository": CLOUD_REPOSITORY,
+    "push": {"changes": CLOUD_CHANGES},
+}
+SERVER = JSON | {"x-event-key": "repo:refs_changed", "x-request-id": "d2a1b7f0-6a51-4f0b-b1cb-1a2f6f4a9c11"}
+SERVER_REPOSITORY = {
+    "slug": "app", "id": 84, "name": "App", "scmId": "git", "project": {"key": "ACME", "id": 7, "name": "Acme"},
+    "links": {
+        "clone": [
+            {"href": "ssh://git@bitbucket.example:7999/acme/app.git", "name": "ssh"},
+            {"href": "https://bitbucket.example/scm/acme/app.git", "name": "http"},
+        ]
+    },
+}  # fmt: skip
+
+
+def server_change(ref, kind="UPDATE", to=COMMIT):
+    return {"ref": {"id": ref, "type": "BRANCH"}, "refId": ref, "fromHash": OLDER, "toHash": to, "type": kind}
+
+
+SERVER_PUSH = {
+    "eventKey": "repo:refs_changed", "date": "2026-01-01T10:00:00+0000", "repository": SERVER_REPOSITORY,
+    "changes": [server_change("refs/heads/main")],
+    "commits": [{"id": COMMIT, "message": "Go on"}, {"id": OLDER, "message": "Begin"}],
+}  # fmt: skip
+SIDE = {"latestCommit": COMMIT, "repository": SERVER_REPOSITORY}
+SERVER_PULL = {
+    "pullRequest": {
+        "id": 12, "title": "Retry", "description": "Closes #1234abcd", "state": "MERGED",
+        "fromRef": SIDE | {"id": "refs/heads/topic"}, "toRef": SIDE | {"id": "refs/heads/main"},
+        "links": {"self": [{"href": "https://bitbucket.example/projects/ACME/repos/app/pull-requests/12"}]},
+    }
+}  # fmt: skip
+CLOUD_PULL = {
+    "repository": CLOUD_REPOSITORY,
+    "pullrequest": {
+        "id": 12, "title": "Retry", "description": "Closes #1234abcd", "state": "MERGED",
+        "source": {"branch": {"name": "topic"}, "commit": {"hash": "4f5e6d7c8b9a"}, "repository": CLOUD_REPOSITORY},
+        "destination": {"branch": {"name": "main"}, "repository": CLOUD_REPOSITORY},
+        "links": {"html": {"href": "https://bitbucket.example/acme/app/pull-requests/12"}},
+    },
+}  # fmt: skip
+
+
 def read(headers, payload):
     return read_hook(headers, json.dumps(payload).encode())
 
@@ -83,6 +154,7 @@ def test_a_push_of_github_is_parsed():
         GITHUB["x-github-delivery"],
         REMOTE,
         Push("refs/heads/main", COMMIT, commits=(PushedCommit(commit=COMMIT, message="Go on"),)),
+        (),
     )
 
 
@@ -320,6 +392,7 @@ def test_only_the_secret_signs(provider, body, secret, other):
         Provider.GITHUB: {"x-hub-signature-256": f"sha256={digest}"},
         Provider.GITLAB: {"x-gitlab-token": secret},
         Provider.GITEA: {"x-gitea-signature": digest},
+        Provider.BITBUCKET: {"x-hub-signature": f"sha256={digest}"},
     }
     assert is_signed(provider, given_headers[provider], body, secret)
     assert is_signed(provider, given_headers[provider], body, other) == (other == secret)
@@ -365,3 +438,102 @@ def test_a_repository_with_an_unserved_head_is_behind():
     assert is_behind(repository(head_commit="b" * 40, served=served))
     assert not is_behind(repository(head_commit=COMMIT, served=served))
     assert not is_behind(repository(head_commit="b" * 40, served=served, active_job="j"))
+
+
+def test_a_push_of_the_cloud_of_bitbucket_is_one_hook_for_each_branch():
+    hook = read(CLOUD, CLOUD_PUSH)
+    listed = (PushedCommit(commit=OLDER, message="Begin"), PushedCommit(commit=COMMIT, message="Go on"))
+    first, second, third = hook.each()
+    assert first == (
+        Provider.BITBUCKET,
+        WebhookEvent.PUSH,
+        CLOUD["x-request-uuid"],
+        Remote("acme/app", ("https://bitbucket.example/acme/app",)),
+        Push("refs/heads/main", COMMIT, commits=listed),
+        (),
+    )
+    assert (second.push, third.push) == (Push("refs/heads/topic", ""), Push("refs/tags/v1", COMMIT))
+    assert len({one.delivery for one in hook.each()}) == 3
+
+
+def test_a_push_of_a_server_of_bitbucket_is_parsed():
+    hook = read(SERVER, SERVER_PUSH)
+    assert (hook.provider, hook.event, hook.delivery) == (
+        Provider.BITBUCKET,
+        WebhookEvent.PUSH,
+        SERVER["x-request-id"],
+    )
+    assert hook.remote.full_name == "ACME/app"
+    assert [one.commit for one in hook.push.commits] == [OLDER, COMMIT]
+    both = SERVER_PUSH | {
+        "changes": [server_change("refs/heads/a", "DELETE", GONE), server_change("refs/heads/b")]
+    }
+    assert [one.push for one in read(SERVER, both).each()] == [
+        Push("refs/heads/a", ""),
+        Push("refs/heads/b", COMMIT),
+    ]
+
+
+@pytest.mark.parametrize(
+    "source", ["https://bitbucket.example/scm/acme/app", "ssh://git@bitbucket.example/acme/app"]
+)
+def test_a_repository_of_a_server_of_bitbucket_is_found_by_its_address(source):
+    known = Repository(tenant="t", repo="r", name="other/name", source=source, created_at=datetime.now(UTC))
+    assert named_by(read(SERVER, SERVER_PUSH).remote, [known]) == [known]
+    found = mentions(JSON["content-type"], json.dumps(SERVER_PUSH).encode())
+    assert "ACME/app" in found.names
+    assert "https://bitbucket.example/scm/acme/app.git" in found.urls
+
+
+def merged_by(url: str, branch: str = "topic") -> MergedPullRequest:
+    return MergedPullRequest(url=url, title="Retry", body="Closes #1234abcd", branch=branch, target="main")
+
+
+def test_a_merged_pull_request_of_bitbucket_names_what_it_merged():
+    ref = "refs/pull-requests/12/from"
+    hook = read(SERVER | {"x-event-key": "pr:merged"}, SERVER_PULL)
+    url = "https://bitbucket.example/projects/ACME/repos/app/pull-requests/12"
+    assert (hook.event, hook.push) == (
+        WebhookEvent.PULL_REQUEST,
+        Push(ref, "", "pull/12", merged=merged_by(url)),
+    )
+    hook = read(CLOUD | {"x-event-key": "pullrequest:fulfilled"}, CLOUD_PULL)
+    merged = merged_by("https://bitbucket.example/acme/app/pull-requests/12")
+    assert hook.push == Push(ref, "", "pull/12", merged=merged)
+    fork = {**CLOUD_PULL["pullrequest"], "source": {"branch": {"name": "topic"}, "repository": None}}
+    hook = read(CLOUD | {"x-event-key": "pullrequest:fulfilled"}, CLOUD_PULL | {"pullrequest": fork})
+    assert hook.push.merged.branch == ""
+
+
+def test_open_and_closed_pull_requests_of_bitbucket():
+    ref = "refs/pull-requests/12/from"
+    for key, push in (
+        ("pr:opened", Push(ref, COMMIT, "pull/12")),
+        ("pr:from_ref_updated", Push(ref, COMMIT, "pull/12")),
+        ("pr:declined", Push(ref, "", "pull/12")),
+        ("pr:comment:added", None),
+    ):
+        assert read(SERVER | {"x-event-key": key}, SERVER_PULL).push == push, key
+    for key, push in (("pullrequest:rejected", Push(ref, "", "pull/12")), ("pullrequest:created", None)):
+        hook = read(CLOUD | {"x-event-key": key}, CLOUD_PULL)
+        assert hook.push == push, key
+    assert why_nothing(hook) == "its branch is indexed when it is pushed"
+
+
+def test_a_ping_and_unknown_events_of_bitbucket_have_no_push():
+    ping = read(SERVER | {"x-event-key": "diagnostics:ping"}, {"test": True})
+    assert (ping.event, ping.remote, ping.push) == (WebhookEvent.PING, Remote(), None)
+    other = read(CLOUD | {"x-event-key": "repo:fork"}, {"repository": CLOUD_REPOSITORY})
+    assert (other.event, other.remote.full_name, other.each()) == (WebhookEvent.OTHER, "acme/app", [other])
+    assert refused(CLOUD, b'{"repository": {"full_name": "a/b"}}') == ErrorCode.INVALID_ARGUMENT
+
+
+def test_bitbucket_signs_with_the_header_of_its_own():
+    body, secret = json.dumps(CLOUD_PUSH).encode(), "s" * 20
+    digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    headers = CLOUD | {"x-hub-signature": f"sha256={digest}"}
+    assert is_signed(Provider.BITBUCKET, headers, body, secret)
+    assert not is_signed(Provider.BITBUCKET, headers, body + b" ", secret)
+    assert not is_signed(
+        Provider.BITBUCKET, CLOUD | {"x-hub-signature-256": f"sha256={digest}"}, body, secret
+    )

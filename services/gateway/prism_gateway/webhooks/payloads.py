@@ -5,7 +5,9 @@ and for a forced push it does not help. Of commits and merged pull requests, the
 which tasks may be named.
 
 https://docs.github.com/en/webhooks/webhook-events-and-payloads,
-https://docs.gitlab.com/user/project/integrations/webhook_events/, https://docs.gitea.com/usage/webhooks
+https://docs.gitlab.com/user/project/integrations/webhook_events/, https://docs.gitea.com/usage/webhooks,
+https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/,
+https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html
 """
 
 import hashlib
@@ -75,6 +77,7 @@ class Provider(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     GITEA = "gitea"
+    BITBUCKET = "bitbucket"  # the cloud, and servers of Data Center
 
 
 class WebhookEvent(StrEnum):
@@ -114,6 +117,16 @@ class Hook(NamedTuple):
     delivery: str
     remote: Remote
     push: Push | None = None
+    # Bitbucket sends what one push did to several branches as one webhook.
+    others: tuple[Push, ...] = ()
+
+    def each(self) -> "list[Hook]":
+        """Returns one hook for each push, with a delivery of its own; this one if there is one push or none."""
+        later = [
+            self._replace(push=push, others=(), delivery=f"{self.delivery}:{number}")
+            for number, push in enumerate(self.others, start=2)
+        ]
+        return [self._replace(others=()), *later]
 
 
 # Gitea comes first, because it also sends GitHub's header.
@@ -121,12 +134,14 @@ _EVENT_HEADERS = (
     ("x-gitea-event", Provider.GITEA),
     ("x-gitlab-event", Provider.GITLAB),
     ("x-github-event", Provider.GITHUB),
+    ("x-event-key", Provider.BITBUCKET),
 )
 _DELIVERY_HEADERS = {
     Provider.GITEA: ("x-gitea-delivery",),
     # The key stays the same when GitLab retries. Older versions send only the event's id.
     Provider.GITLAB: ("idempotency-key", "x-gitlab-event-uuid"),
     Provider.GITHUB: ("x-github-delivery",),
+    Provider.BITBUCKET: ("x-request-uuid", "x-request-id"),
 }
 # Closing a pull request does not move its head, but its layer is deleted.
 _OPEN, _CLOSED = frozenset({"opened", "reopened", "synchronize", "synchronized"}), frozenset({"closed"})
@@ -140,6 +155,22 @@ _GITLAB_EVENTS = {
 }
 
 
+# The first list has what the cloud calls an event, the second what servers call it.
+_BITBUCKET_EVENTS = {
+    "repo:push": WebhookEvent.PUSH,
+    "repo:refs_changed": WebhookEvent.PUSH,
+    "diagnostics:ping": WebhookEvent.PING,
+}
+_BITBUCKET_PULLS = ("pullrequest:", "pr:")
+_CLOUD_MERGED, _CLOUD_CLOSED = (
+    "pullrequest:fulfilled",
+    frozenset({"pullrequest:fulfilled", "pullrequest:rejected"}),
+)
+_SERVER_OPEN = frozenset({"pr:opened", "pr:reopened", "pr:from_ref_updated"})
+_SERVER_MERGED, _SERVER_CLOSED = "pr:merged", frozenset({"pr:merged", "pr:declined", "pr:deleted"})
+BITBUCKET_CHANGES_MAX = 100
+
+
 def read_hook(headers: Mapping[str, str], body: bytes) -> Hook:
     """Parse a webhook. `headers` have lower-case names.
 
@@ -151,6 +182,8 @@ def read_hook(headers: Mapping[str, str], body: bytes) -> Hook:
     try:
         if provider is Provider.GITLAB:
             return _gitlab(document, delivery)
+        if provider is Provider.BITBUCKET:
+            return _bitbucket(header, document, delivery)
         return _github(provider, header, document, delivery)
     except ValidationError as error:
         raise _invalid(f"the payload is not a valid {provider.value} payload: {_places(error)}") from None
@@ -336,11 +369,199 @@ class _GitLabMergeRequest(_Payload):
         return Push(ref, "", name, merged=said.merge) if said.action in _GITLAB_CLOSED else None
 
 
+class _Link(_Payload):
+    href: Url = ""
+
+
+class _CloudLinks(_Payload):
+    html: _Link = _Link()
+
+
+class _CloudRepository(_Payload):
+    full_name: Name
+    links: _CloudLinks = _CloudLinks()
+
+    @property
+    def remote(self) -> Remote:
+        return Remote(self.full_name, (self.links.html.href,))
+
+
+class _CloudCommit(_Payload):
+    hash: Commit
+
+
+class _CloudRef(_Payload):
+    type: Name = ""
+    name: RefName
+    target: _CloudCommit | None = None
+
+
+def _with_ids(listed: object) -> object:
+    """Returns commits of Bitbucket, oldest first as other forges list them. In the cloud, `hash` is their id."""
+    if not isinstance(listed, list):
+        return listed
+    return [
+        {**one, "id": one.get("id", one.get("hash"))} if isinstance(one, dict) else one
+        for one in reversed(listed)
+    ]
+
+
+BitbucketCommits = Annotated[PushedCommits, BeforeValidator(_newest), BeforeValidator(_with_ids)]
+
+
+class _CloudChange(_Payload):
+    old: _CloudRef | None = None
+    new: _CloudRef | None = None  # None: the branch was deleted
+    commits: BitbucketCommits = ()
+
+    @property
+    def push(self) -> Push | None:
+        named = self.new or self.old
+        folder = _REF_FOLDERS.get(named.type) if named else None
+        if named is None or folder is None:
+            return None
+        if self.new is None:
+            return Push(folder + named.name, "")
+        # An annotated tag may have no commit.
+        return Push(folder + named.name, named.target.hash, commits=self.commits) if named.target else None
+
+
+class _CloudChanges(_Payload):
+    changes: Annotated[tuple[_CloudChange, ...], Field(max_length=BITBUCKET_CHANGES_MAX)] = ()
+
+
+class _CloudPush(_Payload):
+    repository: _CloudRepository
+    push: _CloudChanges
+
+
+class _CloudBranch(_Payload):
+    name: RefName = ""
+
+
+class _CloudSide(_Payload):
+    branch: _CloudBranch = _CloudBranch()
+    repository: _GitHubFork | None = None  # None: the fork was deleted
+
+
+class _CloudPull(_Payload):
+    id: Number
+    title: Title = ""
+    description: Body = ""
+    source: _CloudSide = _CloudSide()
+    destination: _CloudSide = _CloudSide()
+    links: _CloudLinks = _CloudLinks()
+
+    def push(self, key: str) -> Push | None:
+        """Returns what the event does. The cloud has no ref of an open pull request: its branch is pushed anyway."""
+        if key not in _CLOUD_CLOSED:
+            return None
+        is_here = self.source.repository is not None and self.source.repository == self.destination.repository
+        merged = MergedPullRequest(
+            url=self.links.html.href,
+            title=self.title,
+            body=self.description,
+            branch=self.source.branch.name if is_here else "",
+            target=self.destination.branch.name,
+        )
+        ref, name = f"refs/pull-requests/{self.id}/from", f"pull/{self.id}"
+        return Push(ref, "", name, merged=merged if key == _CLOUD_MERGED else None)
+
+
+class _CloudPullRequest(_Payload):
+    repository: _CloudRepository
+    pullrequest: _CloudPull
+
+
+class _ServerProject(_Payload):
+    key: Name
+
+
+class _ServerLinks(_Payload):
+    clone: tuple[_Link, ...] = ()
+
+
+class _ServerRepository(_Payload):
+    slug: Name
+    project: _ServerProject
+    links: _ServerLinks = _ServerLinks()
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.project.key}/{self.slug}"
+
+    @property
+    def remote(self) -> Remote:
+        return Remote(self.full_name, tuple(one.href for one in self.links.clone if one.href))
+
+
+class _ServerChange(_Payload):
+    ref_id: FullRef = Field(alias="refId")
+    to_hash: Commit = Field(alias="toHash")
+    type: Name = ""
+
+    def push(self, commits: PushedCommits) -> Push:
+        is_deleted = self.type == "DELETE"
+        return Push(self.ref_id, "") if is_deleted else Push(self.ref_id, self.to_hash, commits=commits)
+
+
+class _ServerPush(_Payload):
+    repository: _ServerRepository
+    changes: Annotated[tuple[_ServerChange, ...], Field(max_length=BITBUCKET_CHANGES_MAX)] = ()
+    commits: BitbucketCommits = ()  # newer servers list them
+
+
+class _ServerRef(_Payload):
+    id: FullRef
+    latest_commit: Commit = Field(alias="latestCommit")
+    repository: _ServerRepository
+
+
+class _ServerSelfLinks(_Payload):
+    own: tuple[_Link, ...] = Field((), alias="self")
+
+
+class _ServerPull(_Payload):
+    id: Number
+    title: Title = ""
+    description: Body = ""
+    source: _ServerRef = Field(alias="fromRef")
+    target: _ServerRef = Field(alias="toRef")
+    links: _ServerSelfLinks = _ServerSelfLinks()
+
+    def push(self, key: str) -> Push | None:
+        """Returns what the event does."""
+        ref, name = f"refs/pull-requests/{self.id}/from", f"pull/{self.id}"
+        if key in _SERVER_OPEN:
+            return Push(ref, self.source.latest_commit, name)
+        if key not in _SERVER_CLOSED:
+            return None
+        is_here = self.source.repository.full_name == self.target.repository.full_name
+        merged = MergedPullRequest(
+            url=next((one.href for one in self.links.own), ""),
+            title=self.title,
+            body=self.description,
+            branch=self.source.id.removeprefix(BRANCHES) if is_here else "",
+            target=self.target.id.removeprefix(BRANCHES),
+        )
+        return Push(ref, "", name, merged=merged if key == _SERVER_MERGED else None)
+
+
+class _ServerPullRequest(_Payload):
+    pull: _ServerPull = Field(alias="pullRequest")
+
+
+class _BitbucketAny(_Payload):
+    repository: _CloudRepository | _ServerRepository | None = None
+
+
 def _sender(headers: Mapping[str, str]) -> tuple[Provider, str]:
     for name, provider in _EVENT_HEADERS:
         if name in headers:
             return provider, headers[name]
-    raise _invalid("none of the headers X-GitHub-Event, X-Gitlab-Event and X-Gitea-Event is present")
+    raise _invalid(
+        "none of the headers X-GitHub-Event, X-Gitlab-Event, X-Gitea-Event and X-Event-Key is present"
+    )
 
 
 def _document(content_type: str, body: bytes) -> bytes:
@@ -399,6 +620,31 @@ def _gitlab(document: bytes, delivery: str) -> Hook:
     return Hook(Provider.GITLAB, event, delivery, said.project.remote if said.project else Remote())
 
 
+def _bitbucket(key: str, document: bytes, delivery: str) -> Hook:
+    is_pull = key.startswith(_BITBUCKET_PULLS)
+    event = WebhookEvent.PULL_REQUEST if is_pull else _BITBUCKET_EVENTS.get(key, WebhookEvent.OTHER)
+    pushes: list[Push | None] = []
+    if key == "repo:push":
+        pushed = _CloudPush.model_validate_json(document)
+        remote, pushes = pushed.repository.remote, [one.push for one in pushed.push.changes]
+    elif key == "repo:refs_changed":
+        moved = _ServerPush.model_validate_json(document)
+        # The list of commits does not say which branch they are of.
+        commits = moved.commits if len(moved.changes) == 1 else ()
+        remote, pushes = moved.repository.remote, [one.push(commits) for one in moved.changes]
+    elif key.startswith("pullrequest:"):
+        cloud = _CloudPullRequest.model_validate_json(document)
+        remote, pushes = cloud.repository.remote, [cloud.pullrequest.push(key)]
+    elif is_pull:
+        pull = _ServerPullRequest.model_validate_json(document).pull
+        remote, pushes = pull.target.repository.remote, [pull.push(key)]
+    else:
+        repository = _BitbucketAny.model_validate_json(document).repository
+        remote = repository.remote if repository else Remote()
+    found = [one for one in pushes if one is not None]
+    return Hook(Provider.BITBUCKET, event, delivery, remote, found[0] if found else None, tuple(found[1:]))
+
+
 def _places(error: ValidationError) -> str:
     return ", ".join(".".join(map(str, problem["loc"])) or "the document" for problem in error.errors()[:5])
 
@@ -407,5 +653,5 @@ def _invalid(problem: str) -> PrismError:
     return PrismError(
         ErrorCode.INVALID_ARGUMENT,
         f"This is not a webhook that Prism supports: {problem}.",
-        "Send what GitHub, GitLab or Gitea send: see docs/guides/keep-fresh.md.",
+        "Send what GitHub, GitLab, Gitea or Bitbucket send: see docs/guides/keep-fresh.md.",
     )

@@ -24,6 +24,8 @@ def is_signed(provider: Provider, headers: Mapping[str, str], body: bytes, secre
     expected = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     if provider is Provider.GITEA:
         return _same(headers.get("x-gitea-signature", ""), expected)
+    if provider is Provider.BITBUCKET:
+        return _same(headers.get("x-hub-signature", ""), _GITHUB_PREFIX + expected)
     return _same(headers.get("x-hub-signature-256", ""), _GITHUB_PREFIX + expected)
 
 
