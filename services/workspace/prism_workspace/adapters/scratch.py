@@ -145,11 +145,17 @@ class Scratch:
         folder = await self._folder(tenant)
         return await self._run(partial(_merge_base, folder, first, second))
 
-    async def bundle(self, tenant: str, commit: str, branch: str, path: Path) -> bytes:
-        """Write a bundle of a commit that is here, as a branch and as HEAD. Returns it."""
+    async def bundle(
+        self, tenant: str, commit: str, branch: str, path: Path, bytes_max: int
+    ) -> tuple[bytes | None, int]:
+        """Write a bundle of a commit that is here, as a branch and as HEAD.
+
+        Returns it and its size in bytes; one that is larger than `bytes_max` is not read.
+        """
         folder = await self._folder(tenant)
         await self._run(partial(_bundle, folder, commit, branch, path))
-        return await self._run(path.read_bytes)
+        size = (await self._run(path.stat)).st_size
+        return (await self._run(path.read_bytes) if size <= bytes_max else None), size
 
     async def _folder(self, tenant: str) -> Path:
         return await self._run(partial(_made, self._root / tenant))

@@ -40,12 +40,16 @@ class DocumentBundles:
     async def _made(self, tenant: str, head: str) -> DocumentBundleReply:
         await self._scratch.fill(tenant, self._objects, head)
         with tempfile.TemporaryDirectory(prefix="prism-bundle-") as folder:
-            body = await self._scratch.bundle(tenant, head, BRANCH, Path(folder) / "documents.bundle")
+            path = Path(folder) / "documents.bundle"
+            body, size = await self._scratch.bundle(tenant, head, BRANCH, path, BUNDLE_BYTES_MAX)
         await self._scratch.trim(tenant)
-        if len(body) > BUNDLE_BYTES_MAX:
+        if body is None:
             raise PrismError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
-                f"The bundle has {len(body):,} bytes; the limit is {BUNDLE_BYTES_MAX:,}.",
-                "Set a remote, and clone that: prism documents remote set URL.",
+                f"The bundle of the documents has {size:,} bytes; the limit is {BUNDLE_BYTES_MAX:,}.",
+                "Set a remote, push to it, and clone that: `prism documents remote set URL`, then `prism documents "
+                "remote push`. Or export the newest versions without history: `prism documents export FOLDER`.",
+                size=size,
+                limit=BUNDLE_BYTES_MAX,
             )
         return DocumentBundleReply(commit=head, branch=BRANCH, bundle=body)
