@@ -87,18 +87,21 @@ class Town:
         announced: bool = True,
         dirty: bool = False,
         name: str = NAME,
+        repo: str = "",
     ) -> None:
         """Writes files (None removes one), and announces the import unless `announced` is false.
 
-        With `dirty`, it is an edit that no commit holds. `name` is that of the repository.
+        With `dirty`, it is an edit that no commit holds. `name` is that of the repository, and `repo` its id if
+        another one had the name before.
         """
-        points = [self._point(version, path, text, name) for path, text in files.items()]
+        repo = repo or repo_id(name)
+        points = [self._point(version, path, text, repo) for path, text in files.items()]
         await Writer(self.client).write(self.tenant, points)
         state = LayerState(
             commit=f"c{version}", dirty=dirty, version=version, job=f"j{version}", indexed_at=CREATED_AT
         )
         record = Repository(
-            tenant=self.tenant, repo=repo_id(name), name=name, source="upload", created_at=CREATED_AT,
+            tenant=self.tenant, repo=repo, name=name, source="upload", created_at=CREATED_AT,
             next_version=version + 1, served=state,
         )  # fmt: skip
         bucket = await open_bucket(self.bus.js, names.KV_REPOSITORIES)
@@ -147,12 +150,12 @@ class Town:
         await Records(await open_bucket(self.bus.js, names.KV_LAYERS), Layer).put(record.key, record)
         return record
 
-    def _point(self, version: int, path: str, text: str | None, name: str) -> FilePoint:
+    def _point(self, version: int, path: str, text: str | None, repo: str) -> FilePoint:
         if text is not None:
-            return file_point(self.tenant, name, path, text, version)
+            return file_point(self.tenant, NAME, path, text, version, repo=repo)
         return removed_point(
             FileRemoved(
-                tenant=self.tenant, repo=repo_id(name), path=path, version=version, job=f"j{version}", ordinal=0,
+                tenant=self.tenant, repo=repo, path=path, version=version, job=f"j{version}", ordinal=0,
                 lane=Lane.LIVE,
             )
         )  # fmt: skip

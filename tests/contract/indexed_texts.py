@@ -48,12 +48,16 @@ def file_point(
     version: int = 1,
     *,
     layer: str = BASE_LAYER,
+    repo: str = "",
     **fields: object,
 ) -> FilePoint:
-    """Returns the point of a file of the repository `name`; `fields` override the chunker's result."""
+    """Returns the point of a file of the repository `name`; `fields` override the chunker's result.
+
+    `repo` is its id if another repository had the name before.
+    """
     changed = FileChanged(
         tenant=tenant,
-        repo=repo_id(name),
+        repo=repo or repo_id(name),
         layer=layer,
         path=path,
         version=version,

@@ -10,7 +10,8 @@ from graph_town import NAME, REPO, Town
 from indexed_texts import OneVector
 from prometheus_client import CollectorRegistry
 
-from prism_contracts.base import repo_id
+from prism_contracts import names
+from prism_contracts.base import next_repo_id, repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import AnchorsBroken, RepoIndexed
 from prism_contracts.records import (
@@ -18,8 +19,10 @@ from prism_contracts.records import (
     Anchor,
     AnchoredKind,
     AnchorsRecord,
+    Repository,
     StaleReason,
     anchors_key,
+    repository_key,
 )
 from prism_contracts.rpc.anchors import ConcerningRequest
 from prism_contracts.rpc.common import CallerRequest
@@ -43,6 +46,7 @@ from prism_contracts.rpc.tasks import (
 )
 from prism_contracts.topics import SETTLED_STREAM
 from prism_runtime.bus import Bus
+from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 from prism_runtime.tasks import cancelled
 from prism_search.main import build, register
@@ -60,6 +64,7 @@ from prism_workspace.settings import WorkspaceSettings
 
 pytest_plugins = ["graph_town"]
 
+OTHER = "acme/barges"
 DOCUMENT = "d1"
 WAIT_S = 20.0
 DEPOT = "class Depot:\n    def close(self):\n        return self.gates.shut()\n\n    def open(self):\n        pass\n"
@@ -525,6 +530,67 @@ async def test_imports_that_no_event_announces_are_checked(office) -> None:
                 await asyncio.sleep(0.01)
     finally:
         await cancelled(checking)
+
+
+async def test_places_of_a_removed_repository_are_stale_for_those_who_saw_it(office) -> None:
+    tenant = office.town.tenant
+    app = await build_workspace(office.bus, WorkspaceSettings(nats_url=office.nats_url))
+    await office.town.import_(1, {"barges/deck.py": "def sail():\n    pass\n"}, announced=False, name=OTHER)
+    text = f"{TEXT} And `{OTHER}: barges/deck.py`."
+    created = await app.documents.create(
+        CreateDocumentRequest(tenant=tenant, title="Depots", content=text, auto_process=False)
+    )
+    await office.store.watched.catch_up()
+    await app.anchors.link_wanted()
+    await app.anchors.check_missed()
+    repositories = Records(await open_bucket(office.bus.js, names.KV_REPOSITORIES), Repository)
+    other = await repositories.get(repository_key(tenant, repo_id(OTHER)))
+    renamed = "acme/barges-of-old"
+    await repositories.put(other.key, other.model_copy(update={"name": renamed}))
+    await office.store.repositories.catch_up()
+    await app.anchors.check_missed()
+    for repo in (repo_id(OTHER), REPO):
+        await repositories.delete(repository_key(tenant, repo))
+    await app.anchors.check_missed()
+    await app.anchors.check_missed()  # finds nothing new
+    mine = [(NAME, one) for one in ("Depot.close", "", "")]
+    for visible, places in (
+        (None, [*mine, (renamed, "")]),
+        (frozenset({NAME, "prism/documents"}), mine),
+        (frozenset({renamed, "prism/documents"}), [(renamed, "")]),
+        (frozenset({OTHER, "prism/documents"}), []),
+    ):
+        caller = {"tenant": tenant, "visible": visible}
+        await office.store.watched.catch_up()
+        request = GetDocumentRequest(**caller, document_id=created.document_id)
+        stale = (await app.documents.get(request)).metadata.stale
+        assert sorted((one.repo, one.symbol) for one in stale) == sorted(places)
+        assert {(one.reason, one.commit) for one in stale} <= {(StaleReason.REPOSITORY_REMOVED, "")}
+        listed = await app.documents.list(ListDocumentsRequest(**caller, filter=DocumentFilter(stale=True)))
+        assert listed.total == bool(places)
+
+
+async def test_places_of_a_removed_repository_hold_again_in_the_next_one_of_its_name(office) -> None:
+    await office.write()
+    repositories = Records(await open_bucket(office.bus.js, names.KV_REPOSITORIES), Repository)
+    before = await repositories.get(repository_key(office.town.tenant, REPO))
+    await repositories.delete(before.key)
+    await office.anchors.check_missed()
+    assert set((await office.held()).values()) == {StaleReason.REPOSITORY_REMOVED}
+    (event,) = office.published
+    assert (len(event.anchors), event.commit, event.version) == (3, "", 0)
+    await office.store.watched.catch_up()
+    again = next_repo_id(REPO)
+    await office.town.import_(1, {"parcels/depot.py": CHANGED}, announced=False, name=NAME, repo=again)
+    await office.anchors.check_missed()
+    assert await office.held() == {
+        "parcels/depot.py:Depot.close:2": StaleReason.TEXT_CHANGED,
+        "parcels/depot.py:lines:5": "",
+        "parcels/rates.py:file:0": StaleReason.FILE_GONE,
+    }
+    record = await office.record()
+    assert {one.repo for one in record.anchors} == {again}
+    assert {one.stale.commit for one in record.anchors if one.stale} == {"c1"}
 
 
 async def test_a_version_is_checked_once(office, monkeypatch) -> None:

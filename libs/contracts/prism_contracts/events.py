@@ -305,7 +305,8 @@ class AnchorsBroken(Event):
     kind: AnchoredKind
     subject: str  # id of the document or task
     content: str  # SHA-256 of the text that names them
-    commit: str  # the indexed commit at which they were found changed, or `uncommitted`
+    # The indexed commit at which they were found changed, or `uncommitted`; empty if their repository was removed.
+    commit: str
     version: int = 0  # version of the import that served it
     anchors: tuple[Anchor, ...]  # those that broke now; earlier ones were reported before
 

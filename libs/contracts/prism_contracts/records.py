@@ -23,6 +23,7 @@ from prism_contracts.types import (
     FilePath,
     GitUrl,
     RefName,
+    RepoName,
     ShortText,
     TaskText,
 )
@@ -834,6 +835,9 @@ class DocumentRemote(Message):
     branch: RefName
     set_by: str = ""  # who set it, as the audit names people
     set_at: datetime
+    # The repository of documents: its secrets hold the login, and what signs the webhook.
+    repo: RepoName = "prism/documents"
+    announced: Count = 0  # how many pushes a webhook has announced
     remote_commit: str = ""  # the newest commit of that branch that the documents contain
     checked_at: datetime | None = None  # when the remote last answered
     next_at: datetime  # when it is looked at again
@@ -868,13 +872,15 @@ class StaleReason(StrEnum):
     FILE_GONE = "file_gone"
     SYMBOL_GONE = "symbol_gone"  # the file is there, its definition is not
     TEXT_CHANGED = "text_changed"  # the definition or the lines have other text
+    REPOSITORY_REMOVED = "repository_removed"  # no repository of that name is registered any more
 
 
 class Staleness(Message):
     """Since when an anchor does not hold any more."""
 
     reason: StaleReason
-    commit: str  # the first indexed commit at which it did not hold, or `UNCOMMITTED`
+    # The first indexed commit at which it did not hold, or `UNCOMMITTED`; empty if its repository was removed.
+    commit: str
     found_at: datetime
 
 
@@ -886,6 +892,7 @@ class Anchor(Message):
     """
 
     repo: str  # id of the repository
+    repo_name: str = ""  # its name; who may see that name sees the anchor after the repository was removed
     kind: AnchorKind
     path: str
     symbol: str = ""  # qualified; empty unless it is a symbol

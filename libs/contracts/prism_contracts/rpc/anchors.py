@@ -25,7 +25,8 @@ class StalePlace(Message):
     start_line: int = 0  # where it is now, or was last; 0 for a file
     end_line: int = 0
     reason: StaleReason
-    commit: str  # the first indexed commit at which it had changed, or `uncommitted`
+    # The first indexed commit at which it had changed, or `uncommitted`; empty if the repository was removed.
+    commit: str
     found_at: datetime
 
 

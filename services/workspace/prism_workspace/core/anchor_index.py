@@ -81,6 +81,13 @@ class AnchorIndex:
         """Returns every repository with anchors, as tenant and id."""
         return list(self._places)
 
+    def of_repository(self, tenant: str, repo: str) -> list[AnchorsRecord]:
+        """Returns those that name something in a repository."""
+        paths = self._places.get((tenant, repo), {})
+        return self._of(
+            dict.fromkeys(key for blobs in paths.values() for keys in blobs.values() for key in keys)
+        )
+
     def paths(self, tenant: str, repo: str) -> list[str]:
         """Returns the paths of a repository that have anchors."""
         return list(self._places.get((tenant, repo), {}))

@@ -128,6 +128,29 @@ def committed(anchor: Anchor, commit: str) -> Anchor:
     return anchor.model_copy(update={"stale": anchor.stale.model_copy(update={"commit": commit})})
 
 
+def removed(anchor: Anchor, at: datetime) -> Anchor:
+    """Returns the anchor as stale because its repository was removed."""
+    since = anchor.stale or Staleness(reason=StaleReason.REPOSITORY_REMOVED, commit="", found_at=at)
+    return anchor.model_copy(
+        update={"stale": since.model_copy(update={"reason": StaleReason.REPOSITORY_REMOVED})}
+    )
+
+
+def adopted(anchor: Anchor, repo: str, commit: str) -> Anchor:
+    """Returns the anchor to a removed repository in the next one with its name, before that is compared.
+
+    Until then its file counts as gone.
+    """
+    gone = {"reason": StaleReason.FILE_GONE, "commit": commit}
+    stale = anchor.stale.model_copy(update=gone) if anchor.stale else None
+    return anchor.model_copy(update={"repo": repo, "blob": "", "stale": stale})
+
+
+def is_removed(anchor: Anchor) -> bool:
+    """Whether the repository of an anchor was removed, and none with its name has been indexed since."""
+    return anchor.stale is not None and anchor.stale.reason is StaleReason.REPOSITORY_REMOVED
+
+
 def is_unchanged(anchor: Anchor, blob: str) -> bool:
     """Whether the last check saw this blob of the file; empty: none."""
     return anchor.blob == blob

@@ -32,12 +32,15 @@ from prism_workspace.core.anchors import (
     IndexedFile,
     LineSpan,
     Title,
+    adopted,
     committed,
     concerns,
     content_id,
+    is_removed,
     is_unchanged,
     judged,
     moved,
+    removed,
 )
 from prism_workspace.operations.linker import Linker, Preferred
 
@@ -85,6 +88,9 @@ class Anchors:
         self._unlinked = frozenset(name.lower() for name in unlinked)
         # By tenant and repository: the newest version that this copy has checked.
         self._checked: dict[tuple[str, str], int] = {}
+        # By tenant and repository: the name that the anchors to it have.
+        self._named_as: dict[tuple[str, str], str] = {}
+        self._removed: set[tuple[str, str]] = set()  # tenant and repository: whose anchors say so
 
     def of(self, caller: CallerRequest, kind: AnchoredKind, subject: str) -> tuple[Anchor, ...]:
         """Returns the anchors of a document or task to repositories that the caller sees."""
@@ -103,7 +109,7 @@ class Anchors:
         """Returns what has changed of the places that a document or task names, in what the caller sees."""
         return tuple(
             StalePlace(
-                repo=self._name(caller.tenant, one.repo),
+                repo=self._name(caller.tenant, one),
                 path=one.path,
                 symbol=one.symbol,
                 start_line=one.start_line,
@@ -116,13 +122,16 @@ class Anchors:
             if one.stale
         )
 
-    def _name(self, tenant: str, repo: str) -> str:
-        found = self._store.repositories.get(repository_key(tenant, repo))
-        return found.name if found else ""
+    def _name(self, tenant: str, anchor: Anchor) -> str:
+        found = self._store.repositories.get(repository_key(tenant, anchor.repo))
+        return found.name if found else anchor.repo_name
 
     def _sees(self, caller: CallerRequest, anchor: Anchor) -> bool:
+        """Whether the caller may see the repository, or might have seen the one that was removed, by its last name."""
         repository = self._store.repositories.get(repository_key(caller.tenant, anchor.repo))
-        return repository is not None and caller.sees(repository.name)
+        if repository is not None:
+            return caller.sees(repository.name)
+        return is_removed(anchor) and caller.sees(anchor.repo_name)
 
     def concerning(self, request: ConcerningRequest) -> ConcerningReply:
         """Returns the documents and open tasks that name a place, those that name it most closely first."""
@@ -251,6 +260,8 @@ class Anchors:
         """
         await self._store.watched.catch_up()
         repository = await self._repository(tenant, repo)
+        if repository is not None and await self._adopt(repository):
+            await self._store.watched.catch_up()
         for _ in range(ROUNDS_MAX):
             if repository is None or repository.served is None:
                 return
@@ -276,15 +287,81 @@ class Anchors:
         """
         places = self._store.index.repositories()
         self._checked = {place: self._checked[place] for place in places if place in self._checked}
+        self._named_as = {place: self._named_as[place] for place in places if place in self._named_as}
+        self._removed &= set(places)
         for tenant, repo in places:
-            repository = self._store.repositories.get(repository_key(tenant, repo))
-            served = _version(repository) if repository else 0
-            if not served or self._checked.get((tenant, repo)) == served:
-                continue
             try:
-                await self.check(tenant, repo)
+                await self._check_missed(tenant, repo)
             except Exception as error:  # noqa: BLE001 - the next round tries again
                 log.warning("the anchors to %s are not checked yet: %s", repo, reason_of(error))
+
+    async def _check_missed(self, tenant: str, repo: str) -> None:
+        repository = self._store.repositories.get(repository_key(tenant, repo))
+        if repository is None:
+            await self._check_removed(tenant, repo)
+            return
+        if self._named_as.get((tenant, repo)) != repository.name:
+            await self._rename(repository)
+        if repository.served and self._checked.get((tenant, repo)) != repository.served.version:
+            await self.check(tenant, repo)
+
+    async def _check_removed(self, tenant: str, repo: str) -> None:
+        """Mark the anchors to a repository that was removed, unless another one has its name by now."""
+        if (tenant, repo) not in self._removed:
+            if await self._repository(tenant, repo) is not None:  # the copy was behind
+                return
+            await self._store.watched.catch_up()
+            await self._mark_removed(tenant, repo)
+            self._removed.add((tenant, repo))
+        names = {one.repo_name.lower() for one in self._anchors_to(tenant, repo)}
+        for other in self._store.repositories.values():
+            if other.tenant == tenant and other.served and other.name.lower() in names:
+                await self.check(tenant, other.repo)
+
+    async def _mark_removed(self, tenant: str, repo: str) -> None:
+        at = datetime.now(UTC)
+        for record in self._store.index.of_repository(tenant, repo):
+            changes = {one: removed(one, at) for one in record.anchors if one.repo == repo}
+            await _change(self._store, self._publish, record, changes)
+
+    async def _rename(self, repository: Repository) -> None:
+        """Give the anchors to a repository its name: it decides who sees them once the repository is removed."""
+        place = (repository.tenant, repository.repo)
+        await self._store.watched.catch_up()
+        for record in self._store.index.of_repository(*place):
+            changes = {
+                one: one.model_copy(update={"repo_name": repository.name})
+                for one in record.anchors
+                if one.repo == repository.repo and one.repo_name != repository.name
+            }
+            if changes:
+                await _change(self._store, self._publish, record, changes)
+        self._named_as[place] = repository.name
+
+    async def _adopt(self, repository: Repository) -> bool:
+        """Move the anchors to removed repositories of its name to a repository. Returns whether there were any."""
+        tenant, served = repository.tenant, repository.served
+        has_any = False
+        for other, repo in self._store.index.repositories():
+            is_gone = other == tenant and repo != repository.repo
+            if served is None or not is_gone or self._store.repositories.get(repository_key(tenant, repo)):
+                continue
+            for record in self._store.index.of_repository(tenant, repo):
+                changes = {
+                    one: adopted(one, repository.repo, _commit(served))
+                    for one in record.anchors
+                    if one.repo == repo
+                    and is_removed(one)
+                    and one.repo_name.lower() == repository.name.lower()
+                }
+                if changes:
+                    has_any = True
+                    await _change(self._store, self._publish, record, changes)
+        return has_any
+
+    def _anchors_to(self, tenant: str, repo: str) -> list[Anchor]:
+        records = self._store.index.of_repository(tenant, repo)
+        return [one for record in records for one in record.anchors if one.repo == repo]
 
     async def _repository(self, tenant: str, repo: str) -> Repository | None:
         await self._store.repositories.catch_up()
@@ -306,7 +383,7 @@ class _Check:
         self._places = places
         self._publish = publish
         self._tenant, self._repo = repository.tenant, repository.repo
-        self._commit = UNCOMMITTED if served.dirty else served.commit
+        self._commit = _commit(served)
         self._version = served.version
         self._at = datetime.now(UTC)
         self._paths: frozenset[str] = frozenset()  # those that were looked up
@@ -319,7 +396,14 @@ class _Check:
         for record in self._touched():
             changes = {one: new for one in record.anchors if (new := await self._checked(one)) != one}
             if changes:
-                await self._change(record, changes)
+                await _change(
+                    self._store,
+                    self._publish,
+                    record,
+                    changes,
+                    commit=self._commit,
+                    version=self._version,
+                )
 
     def _touched(self) -> list[AnchorsRecord]:
         """Returns the records with an anchor that may be another one after this check."""
@@ -332,29 +416,6 @@ class _Check:
     def _blob(self, path: str) -> str:
         entry = self._entries.get(path)
         return entry.blob if entry else ""
-
-    async def _change(self, record: AnchorsRecord, changes: Mapping[Anchor, Anchor]) -> None:
-        broken = tuple(new for old, new in changes.items() if new.stale and not old.stale)
-        if broken:
-            event = AnchorsBroken(
-                tenant=record.tenant,
-                kind=record.kind,
-                subject=record.subject,
-                content=record.linked,
-                commit=self._commit,
-                version=self._version,
-                anchors=broken,
-            )
-            await self._publish(event)
-            log.info(
-                "%d anchors of %s %s broke at %s", len(broken), record.kind, record.subject, self._commit
-            )
-        await self._store.records.change(
-            record.key,
-            lambda found: found.model_copy(
-                update={"anchors": tuple(changes.get(one, one) for one in found.anchors)}
-            ),
-        )
 
     async def _checked(self, anchor: Anchor) -> Anchor:
         if anchor.repo != self._repo or anchor.path not in self._paths:
@@ -397,6 +458,37 @@ class _Check:
         return self._read[entry.path]
 
 
+async def _change(
+    store: AnchorStore,
+    publish: Callable[[AnchorsBroken], Awaitable[None]],
+    record: AnchorsRecord,
+    changes: Mapping[Anchor, Anchor],
+    *,
+    commit: str = "",
+    version: int = 0,
+) -> None:
+    """Change anchors of a record. Those that broke are published first, so that a crash repeats and loses nothing."""
+    broken = tuple(new for old, new in changes.items() if new.stale and not old.stale)
+    if broken:
+        event = AnchorsBroken(
+            tenant=record.tenant,
+            kind=record.kind,
+            subject=record.subject,
+            content=record.linked,
+            commit=commit,
+            version=version,
+            anchors=broken,
+        )
+        await publish(event)
+        log.info("%d anchors of %s %s broke at %s", len(broken), record.kind, record.subject, commit)
+    await store.records.change(
+        record.key,
+        lambda found: found.model_copy(
+            update={"anchors": tuple(changes.get(one, one) for one in found.anchors)}
+        ),
+    )
+
+
 def _linked(found: AnchorsRecord, wanted: WantedLinks, anchors: list[Anchor]) -> AnchorsRecord:
     """Returns the record with the anchors of a text, unless they were linked by somebody else."""
     if wanted.content not in {one.content for one in found.wanted}:
@@ -407,3 +499,7 @@ def _linked(found: AnchorsRecord, wanted: WantedLinks, anchors: list[Anchor]) ->
 
 def _version(repository: Repository) -> int:
     return repository.served.version if repository.served else 0
+
+
+def _commit(served: LayerState) -> str:
+    return UNCOMMITTED if served.dirty else served.commit

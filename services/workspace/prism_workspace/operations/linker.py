@@ -167,6 +167,7 @@ class _Run:
             return await self._in_file(repo, mention.path, mention.symbol)
         of_file = Anchor(
             repo=repo,
+            repo_name=self._by_id[repo].name,
             kind=AnchorKind.FILE,
             path=mention.path,
             commit=self._commit(repo),
@@ -241,6 +242,7 @@ class _Run:
             return None
         empty = Anchor(
             repo=repo,
+            repo_name=self._by_id[repo].name,
             kind=AnchorKind.SYMBOL,
             path=path,
             symbol=found[0].qualified_name,

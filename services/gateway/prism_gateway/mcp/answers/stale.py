@@ -11,11 +11,14 @@ _REASONS = {
     StaleReason.FILE_GONE: "its file is gone",
     StaleReason.SYMBOL_GONE: "its definition is gone",
     StaleReason.TEXT_CHANGED: "its text changed",
+    StaleReason.REPOSITORY_REMOVED: "its repository was removed",
 }
 
 
 def since(commit: str, reason: StaleReason) -> str:
     """Returns since when a place is stale, and why."""
+    if reason is StaleReason.REPOSITORY_REMOVED:
+        return _REASONS[reason]
     return f"since {edit_of(commit)}: {_REASONS[reason]}"
 
 
