@@ -53,6 +53,7 @@ from prism_contracts.rpc.context import ANSWER_CONTEXT, CONTEXT
 from prism_contracts.rpc.descriptions import DESCRIBE, DESCRIPTIONS
 from prism_contracts.rpc.document_remote import (
     DOCUMENT_BUNDLE,
+    DOCUMENTS_ANNOUNCED,
     GET_DOCUMENT_REMOTE,
     PUSH_DOCUMENTS,
     REMOVE_DOCUMENT_REMOTE,
@@ -1001,6 +1002,7 @@ async def serve_documents(bus: Bus, nats_url: str, services: tuple[str, ...]) ->
         (DOCUMENT_BUNDLE, app.remote.bundle),
         (PUSH_DOCUMENTS, app.remote.push),
         (GET_DOCUMENT_REMOTE, app.remote.get),
+        (DOCUMENTS_ANNOUNCED, app.remote.announce),
         (SET_DOCUMENT_REMOTE, app.remote.set),
         (REMOVE_DOCUMENT_REMOTE, app.remote.remove),
     ):

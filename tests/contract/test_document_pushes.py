@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import subprocess
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,20 @@ from prism_catalog.vault import KEY_CHARS_MIN, Vault, VaultSettings
 from prism_contracts.base import repo_id
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.document_remote import (
+    DOCUMENT_BUNDLE,
+    DOCUMENTS_ANNOUNCED,
     GET_DOCUMENT_REMOTE,
     PUSH_DOCUMENTS,
     SET_DOCUMENT_REMOTE,
+    DocumentBundleRequest,
     DocumentRemoteReply,
+    DocumentsAnnouncedRequest,
     GetDocumentRemoteRequest,
     PushDocumentsRequest,
     SetDocumentRemoteRequest,
 )
+from prism_workspace.adapters.scratch import Scratch
+from prism_workspace.operations import bundles
 
 
 class Team:
@@ -420,3 +427,58 @@ async def test_the_timer_fetches_and_goes_on_with_pushes(nats_server, team: Team
             await asyncio.gather(running, return_exceptions=True)
         shutil.rmtree(team.clone)
         assert team.commits() == 2
+
+
+async def test_an_announced_push_is_fetched_before_the_next_look_is_due(nats_server, team: Team) -> None:
+    settings = {"clone_schemes": "file", "clone_allow_private": True, "documents_remote_interval_s": 3_600}
+    async with desk(nats_server.url, **settings) as place:
+        await follow(place, team.url)
+        await place.copies[0].sync.sync(TENANT)
+        team.push(**{"generated/theirs.md": "Theirs.\n"})
+        await place.copies[0].sync.round()
+        assert await paths(place) == set()
+        await place.ask(DOCUMENTS_ANNOUNCED, DocumentsAnnouncedRequest(tenant=TENANT))
+        running = asyncio.create_task(place.copies[0].sync.run())
+        try:
+            async with asyncio.timeout(30):
+                while not await paths(place):
+                    await asyncio.sleep(0.05)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        assert await failed(place.ask(DOCUMENTS_ANNOUNCED, DocumentsAnnouncedRequest(tenant="nobody"))) == (
+            ErrorCode.REMOTE_NOT_SET
+        )
+
+
+async def test_a_push_that_is_announced_during_a_look_is_not_missed(
+    place: Desk, team: Team, monkeypatch
+) -> None:
+    await follow(place, team.url)
+    fetch = Scratch.fetch
+
+    async def fetched(*arguments: object) -> str:
+        found = await fetch(*arguments)
+        team.push(**{"generated/theirs.md": "Theirs.\n"})
+        await place.ask(DOCUMENTS_ANNOUNCED, DocumentsAnnouncedRequest(tenant=TENANT))
+        return found
+
+    monkeypatch.setattr(Scratch, "fetch", fetched)
+    await place.copies[0].sync.sync(TENANT)
+    monkeypatch.undo()
+    seen = await status(place)
+    assert seen.next_at <= datetime.now(UTC)
+    await place.copies[0].sync.sync(TENANT)
+    assert await paths(place) == {"generated/theirs.md"}
+    assert (await status(place)).next_at > datetime.now(UTC)
+
+
+async def test_a_bundle_that_is_too_large_is_not_read_and_says_what_to_do(place: Desk, monkeypatch) -> None:
+    await place.create("Ours")
+    await place.commit()
+    monkeypatch.setattr(bundles, "BUNDLE_BYTES_MAX", 10)
+    with pytest.raises(PrismError) as refused:
+        await place.ask(DOCUMENT_BUNDLE, DocumentBundleRequest(tenant=TENANT))
+    assert refused.value.code is ErrorCode.PAYLOAD_TOO_LARGE
+    assert refused.value.body.details["size"] > 10
+    assert "remote set URL" in refused.value.body.next_action

@@ -32,6 +32,7 @@ UNSEEN = {
     r".* .*(OBJ_|\$O\.)prism_claims": "some services send large messages only about large repositories",
     r"(ingest|gateway) .*\.MSG\.GET\.PRISM_": "messages wait in a queue; an operator lists dead letters",
     r"(ingest|gateway) .*\.PURGE\.(KV|PRISM)_": "a tenant is forgotten an hour after its removal",
+    r"gateway .*workspace\.documents_announced": "somebody pushes to the remote of the documents",
     r"gateway .*\.DIRECT\.GET\.PRISM_LIMITS_": "two gateways share a limit",
     r"ingest .*(prism_condemned|files\.dropped)": "content is dropped minutes after its last use",
     r"ingest .*prism_groups": "a tenant has groups of repositories",

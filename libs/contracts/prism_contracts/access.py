@@ -88,6 +88,7 @@ SERVICES: Mapping[str, Access] = {
             names.KV_REPOSITORY_NAMES: READ,
             names.KV_SECRETS: READ | WRITE,
             names.KV_DELIVERIES: READ | WRITE,
+            names.KV_DOCUMENT_REMOTES: FOLLOW,
             names.KV_REQUESTS: READ | WRITE,
             names.KV_MODEL_DAYS: READ | FOLLOW,
         },

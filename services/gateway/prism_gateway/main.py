@@ -49,14 +49,14 @@ def build(
 
     Until `open_records`, guarded paths answer `unavailable`.
     """
-    tenants = Tenants(plans)
+    tenants, names = Tenants(plans), RepositoryNames()
     parts = GatewayParts(
         tenants=tenants,
         groups=Groups(),
         tokens=TokenBook(tenants, unconfirmed_s_max=settings.tokens_unconfirmed_s_max),
-        names=RepositoryNames(),
+        names=names,
         vault=vault,
-        webhooks=Receiver(bus, tenants, vault, settings, WebhookMetrics(metrics)),
+        webhooks=Receiver(bus, tenants, vault, settings, WebhookMetrics(metrics), book=names),
         sign_on=SignOn(settings, tenants, plan=plans.plan_default),
         limiter=Limiter(tenants, LimitMetrics(metrics)),
         usage=UsageLog(UsageMetrics(metrics)),

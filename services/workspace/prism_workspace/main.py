@@ -13,6 +13,7 @@ from prism_contracts.records import FAST_MODEL_KEY, AnchoredKind, ModelVersion
 from prism_contracts.rpc.anchors import CONCERNING
 from prism_contracts.rpc.document_remote import (
     DOCUMENT_BUNDLE,
+    DOCUMENTS_ANNOUNCED,
     GET_DOCUMENT_REMOTE,
     PUSH_DOCUMENTS,
     REMOVE_DOCUMENT_REMOTE,
@@ -207,6 +208,7 @@ def register(bus: Bus, app: WorkspaceApp, *, deadline_s: float) -> None:
     bus.serve(GET_DOCUMENT_REMOTE, app.remote.get, deadline_s=deadline_s)
     bus.serve(SET_DOCUMENT_REMOTE, app.remote.set, deadline_s=deadline_s)
     bus.serve(REMOVE_DOCUMENT_REMOTE, app.remote.remove, deadline_s=deadline_s)
+    bus.serve(DOCUMENTS_ANNOUNCED, app.remote.announce, deadline_s=deadline_s)
     bus.serve(DOCUMENT_BUNDLE, app.remote.bundle, deadline_s=deadline_s)
     bus.serve(PUSH_DOCUMENTS, app.remote.push, deadline_s=deadline_s)
     bus.serve(CONCERNING, app.about_anchors.concerning, deadline_s=deadline_s)

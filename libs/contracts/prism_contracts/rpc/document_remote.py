@@ -40,6 +40,10 @@ class PushDocumentsRequest(CallerRequest):
     """Fetches from the remote, and pushes what is committed. A push is never forced."""
 
 
+class DocumentsAnnouncedRequest(CallerRequest):
+    """Says that somebody pushed to the remote, so that it is fetched at once. Nothing is pushed."""
+
+
 class DocumentBundleRequest(CallerRequest):
     """Returns the committed documents and their history as a git bundle."""
 
@@ -78,4 +82,7 @@ REMOVE_DOCUMENT_REMOTE = Rpc(
     "workspace.remove_document_remote", RemoveDocumentRemoteRequest, DocumentRemoteReply, writes=True
 )
 PUSH_DOCUMENTS = Rpc("workspace.push_documents", PushDocumentsRequest, DocumentRemoteReply, writes=True)
+DOCUMENTS_ANNOUNCED = Rpc(
+    "workspace.documents_announced", DocumentsAnnouncedRequest, DocumentRemoteReply, writes=True
+)
 DOCUMENT_BUNDLE = Rpc("workspace.document_bundle", DocumentBundleRequest, DocumentBundleReply, reads=True)

@@ -17,7 +17,7 @@ from prism_gateway.webhooks.receiver import QueuedPush
 WEBHOOK_DOC = {
     "requestBody": {
         "required": True,
-        "description": "A webhook of GitHub, GitLab or Gitea, as JSON or as a form.",
+        "description": "A webhook of GitHub, GitLab, Gitea or Bitbucket, as JSON or as a form.",
         "content": {"application/json": {"schema": {"type": "object"}}},
     },
     "security": [],
@@ -42,15 +42,15 @@ async def webhook(request: Request, webhooks: Webhooks, audit: AuditBook) -> Res
 
 
 def _entry(queued: QueuedPush, address: str) -> AuditEntry:
-    repository, hook = queued
-    change = CallChange(repository.name)
+    hook = queued.hook
+    change = CallChange(queued.name)
     if hook.push:
         change.describe(ref=hook.push.pull_request or hook.push.ref, commit=hook.push.commit)
     change.describe(delivery=hook.delivery)
     return AuditEntry(
         id=new_id(),
         at=datetime.now(UTC),
-        tenant=repository.tenant,
+        tenant=queued.tenant,
         action=AuditAction.WEBHOOK_ACCEPTED,
         subject=change.subject,
         caller=f"webhook:{hook.provider.value}",

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter
 
+from prism_catalog.repository_names import RepositoryNames
 from prism_catalog.tenants import Tenants
 from prism_catalog.vault import Vault
 from prism_contracts import names
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import PushReceived
-from prism_contracts.records import Delivery, Repository
+from prism_contracts.records import Delivery, DocumentRemote, Repository
 from prism_gateway.settings import GatewaySettings
 from prism_gateway.webhooks.bodies import BodyBudget
 from prism_gateway.webhooks.mentions import mentions
@@ -27,12 +28,14 @@ from prism_gateway.webhooks.payloads import (
     BRANCHES,
     TAGS,
     Hook,
+    Provider,
     Push,
     Remote,
     WebhookEvent,
     check_headers,
     read_hook,
 )
+from prism_gateway.webhooks.remotes import DocumentRemotes, is_followed
 from prism_gateway.webhooks.signatures import is_signed
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, WatchedRecords, open_bucket
@@ -40,6 +43,7 @@ from prism_source.clone_url import normalized_location
 
 # Signatures computed per body, one per repository: each needs a pass over the body.
 CANDIDATES_MAX = 32
+REMOTES_MAX = 8
 UNKNOWN = "unknown"  # label in metrics for webhooks that could not be parsed
 
 
@@ -52,9 +56,10 @@ class WebhookOutcome(StrEnum):
 
 
 class QueuedPush(NamedTuple):
-    """A push that ingest takes up."""
+    """A push that ingest takes up, or workspace if it is of documents."""
 
-    repository: Repository
+    tenant: str
+    name: str  # of the repository, or of that of the documents
     hook: Hook
 
 
@@ -69,11 +74,12 @@ class Taken(NamedTuple):
 
 
 class Signers(NamedTuple):
-    """The secrets that match a signature: keys of repositories, and whether the installation's secret
-    matches.
+    """The secrets that match a signature: keys of repositories, tenants whose documents' remote it is, and
+    whether the installation's secret matches.
     """
 
     repositories: frozenset[str]
+    remotes: frozenset[str]
     is_common: bool
 
 
@@ -98,7 +104,14 @@ class Receiver:
     """Receives webhooks."""
 
     def __init__(
-        self, bus: Bus, tenants: Tenants, vault: Vault, settings: GatewaySettings, metrics: WebhookMetrics
+        self,
+        bus: Bus,
+        tenants: Tenants,
+        vault: Vault,
+        settings: GatewaySettings,
+        metrics: WebhookMetrics,
+        *,
+        book: RepositoryNames,
     ) -> None:
         self._bus = bus
         self._tenants = tenants
@@ -106,6 +119,7 @@ class Receiver:
         self._settings = settings
         self._metrics = metrics
         self.bodies = BodyBudget(settings.webhook_memory_bytes_max)
+        self._remotes = DocumentRemotes(bus, tenants, vault, book, timeout_s=settings.rpc_timeout_s)
         self._repositories: WatchedRecords[Repository] | None = None
         self._deliveries: Records[Delivery] | None = None
 
@@ -118,6 +132,7 @@ class Receiver:
             replicas=self._settings.nats_replicas,
         )
         self._deliveries = Records(bucket, Delivery)
+        await self._remotes.open()
         self._repositories = await self._bus.follow(names.KV_REPOSITORIES, Repository)
 
     async def receive(self, headers: Mapping[str, str], body: bytes) -> Taken:
@@ -131,7 +146,9 @@ class Receiver:
             signed_by = await self._signers(headers, body)
             # The body is parsed only now: before this line the sender is unknown.
             hook = await asyncio.to_thread(read_hook, headers, body)
-            taken = await self._take(hook, self._meant(hook, signed_by))
+            remotes = [one for one in self._remotes.at(hook.remote.urls) if one.tenant in signed_by.remotes]
+            repositories = self._meant(hook, signed_by, is_of_documents=bool(remotes))
+            taken = _joined([await self._take(one, repositories, remotes) for one in hook.each()])
         except PrismError as error:
             self._metrics.count(hook, error.code.value)
             raise
@@ -146,22 +163,29 @@ class Receiver:
         provider = check_headers(headers)
         found = await asyncio.to_thread(mentions, headers.get("content-type", ""), body)
         candidates = _named(found.names, found.urls, self._of_active())[:CANDIDATES_MAX]
+        remotes = self._remotes.at(found.urls)[:REMOTES_MAX]
         common = self._settings.webhook_secret.get_secret_value()
         secrets = [await self._secret(repository) or common for repository in candidates]
+        of_remotes = [await self._remotes.secret(remote) or common for remote in remotes]
         signs = {
             secret: await asyncio.to_thread(is_signed, provider, headers, body, secret)
-            for secret in {*secrets, common}
+            for secret in {*secrets, *of_remotes, common}
         }
         if not any(signs.values()):
             raise _unauthenticated()
         keys = (one.key for one, secret in zip(candidates, secrets, strict=True) if signs[secret])
-        return Signers(frozenset(keys), is_common=signs[common])
+        tenants = (one.tenant for one, secret in zip(remotes, of_remotes, strict=True) if signs[secret])
+        return Signers(frozenset(keys), frozenset(tenants), is_common=signs[common])
 
-    def _meant(self, hook: Hook, signed_by: "Signers") -> list[Repository]:
-        """Returns the repositories, of any tenant, that the webhook mentions and whose secret matches."""
+    def _meant(self, hook: Hook, signed_by: "Signers", *, is_of_documents: bool) -> list[Repository]:
+        """Returns the repositories, of any tenant, that the webhook mentions and whose secret matches.
+
+        There may be none if it `is_of_documents`.
+        """
         named = named_by(hook.remote, self._of_active())
         honest = [repository for repository in named if repository.key in signed_by.repositories]
-        if honest or (not named and signed_by.is_common and not hook.remote.full_name):
+        is_ping = not named and signed_by.is_common and not hook.remote.full_name
+        if honest or is_of_documents or is_ping:
             return honest
         if not named and signed_by.is_common:
             raise _unknown(hook.remote)
@@ -176,22 +200,50 @@ class Receiver:
     async def _secret(self, repository: Repository) -> str:
         return (await self._vault.get(repository.tenant, repository.repo)).webhook_secret
 
-    async def _take(self, hook: Hook, repositories: Sequence[Repository]) -> Taken:
-        reason = why_nothing(hook) or why_none(repositories)
+    async def _take(
+        self, hook: Hook, repositories: Sequence[Repository], remotes: Sequence[DocumentRemote]
+    ) -> Taken:
+        followed = [one for one in remotes if hook.push and is_followed(one, hook.push)]
+        reason = why_nothing(hook)
+        if not reason and not followed:
+            is_elsewhere = bool(remotes) and not repositories
+            reason = "the documents are in another branch" if is_elsewhere else why_none(repositories)
         if reason:
             return Taken(WebhookOutcome.IGNORED, hook.event, reason)
-        queued = [found for found in repositories if takes_pushes(found) and await self._queue(hook, found)]
+        queued = [
+            QueuedPush(found.tenant, found.name, hook)
+            for found in repositories
+            if takes_pushes(found) and await self._queue(hook, found)
+        ]
+        queued += [
+            QueuedPush(found.tenant, found.repo, hook)
+            for found in followed
+            if await self._announce(hook, found)
+        ]
         if not queued:
             return Taken(WebhookOutcome.DUPLICATE, hook.event, "this delivery was already accepted")
         # Only the sender's claim: the installation's secret covers repositories of all tenants.
-        pushes = tuple(QueuedPush(found, hook) for found in queued)
-        return Taken(WebhookOutcome.QUEUED, hook.event, repositories=(hook.remote.full_name,), queued=pushes)
+        return Taken(
+            WebhookOutcome.QUEUED,
+            hook.event,
+            repositories=(hook.remote.full_name,),
+            queued=tuple(queued),
+        )
+
+    async def _announce(self, hook: Hook, remote: DocumentRemote) -> bool:
+        """Have workspace fetch what was pushed, unless this delivery already did."""
+        assert self._deliveries is not None
+        key = _delivery_key(hook, remote.key)
+        if await self._deliveries.get(key) or not await self._remotes.announce(remote):
+            return False
+        await self._deliveries.put(key, Delivery(times=1))
+        return True
 
     async def _queue(self, hook: Hook, repository: Repository) -> bool:
         """Publish the push, unless this delivery already did. A delivery that failed may be repeated."""
         assert self._deliveries is not None
         assert hook.push is not None
-        key = _delivery_key(hook, repository)
+        key = _delivery_key(hook, repository.key)
         before = await self._deliveries.get(key)
         times = before.times if before else 0
         if times and not is_behind(repository):
@@ -226,6 +278,13 @@ class Receiver:
             ) from error
 
 
+def _joined(each: Sequence[Taken]) -> Taken:
+    """Returns the response to a webhook with several pushes: it was queued if one of them was."""
+    queued = [one for one in each if one.outcome is WebhookOutcome.QUEUED]
+    first = (queued or each)[0]
+    return first._replace(queued=tuple(push for one in queued for push in one.queued))
+
+
 def named_by(remote: Remote, repositories: Iterable[Repository]) -> list[Repository]:
     """Returns the repositories of a payload, by fetch URL or full name."""
     return _named([remote.full_name], remote.urls, repositories)
@@ -251,6 +310,8 @@ def why_nothing(hook: Hook) -> str:
     """Returns why an event is ignored, or an empty string."""
     if hook.event is WebhookEvent.PING:
         return "the webhook works"
+    if hook.push is None and hook.provider is Provider.BITBUCKET and hook.event is WebhookEvent.PULL_REQUEST:
+        return "its branch is indexed when it is pushed"
     if hook.push is None:
         return "Prism handles pushes and pull requests only"
     return "" if hook.push.pull_request else _why_not_followed(hook.push, hook.remote.default_branch)
@@ -279,8 +340,9 @@ def why_none(repositories: Sequence[Repository]) -> str:
     return "the repository was uploaded by `prism index PATH`: Prism has no URL to fetch it from"
 
 
-def _delivery_key(hook: Hook, repository: Repository) -> str:
-    said = f"{repository.key}\0{hook.provider}\0{hook.delivery}"
+def _delivery_key(hook: Hook, place: str) -> str:
+    """Returns the key of a delivery for a repository or a remote, given the key of its record."""
+    said = f"{place}\0{hook.provider}\0{hook.delivery}"
     return hashlib.sha256(said.encode(errors="surrogateescape")).hexdigest()
 
 

@@ -4,6 +4,7 @@ from prism_contracts.rpc.document_remote import (
     DocumentBundleReply,
     DocumentBundleRequest,
     DocumentRemoteReply,
+    DocumentsAnnouncedRequest,
     GetDocumentRemoteRequest,
     PushDocumentsRequest,
     RemoveDocumentRemoteRequest,
@@ -48,6 +49,10 @@ class RemoteHandlers:
         """
         self._documents.require_sight(request)
         return await self._pushes.push(request)
+
+    async def announce(self, request: DocumentsAnnouncedRequest) -> DocumentRemoteReply:
+        """Fetch at once, because somebody pushed. Raises PrismError: REMOTE_NOT_SET."""
+        return await self._settings.announce(request.tenant)
 
     async def remove(self, request: RemoveDocumentRemoteRequest) -> DocumentRemoteReply:
         """Forget the remote. Raises PrismError: FORBIDDEN, REMOTE_NOT_SET."""

@@ -67,9 +67,20 @@ class RemoteSettings:
             branch=request.branch,
             set_by=request.set_by,
             set_at=now,
+            repo=self._repo,
             next_at=now,
         )
         return await self._reply(await self._remotes.put(request.tenant, lambda found: _set(found, fresh)))
+
+    async def announce(self, tenant: str) -> DocumentRemoteReply:
+        """Have the remote looked at now, because somebody pushed to it. Raises REMOTE_NOT_SET."""
+        now = self._now()
+        found = await self._remotes.change(
+            tenant, lambda one: one.model_copy(update={"next_at": now, "announced": one.announced + 1})
+        )
+        if found is None:
+            raise not_set()
+        return await self._reply(found)
 
     async def remove(self, tenant: str) -> DocumentRemoteReply:
         """Forget the remote. Raises REMOTE_NOT_SET."""
@@ -128,7 +139,7 @@ def not_set() -> PrismError:
 def _set(found: DocumentRemote | None, fresh: DocumentRemote) -> DocumentRemote:
     if found is None or (found.url, found.branch) != (fresh.url, fresh.branch):
         return fresh
-    return found.model_copy(update={"next_at": fresh.next_at})
+    return found.model_copy(update={"next_at": fresh.next_at, "repo": fresh.repo})
 
 
 def _unresolved() -> PrismError:

@@ -252,7 +252,9 @@ class RemoteSync:
         def change(found: DocumentRemote) -> DocumentRemote:
             if (found.url, found.branch) != (remote.url, remote.branch):
                 return found
-            return found.model_copy(update=noted)
+            # What was pushed since this look began may have come after its fetch.
+            is_announced = found.announced != remote.announced
+            return found.model_copy(update=noted | ({"next_at": now} if is_announced else {}))
 
         await self._remotes.change(remote.tenant, change)
         if pushed:
