@@ -69,7 +69,7 @@ class RouteCase(NamedTuple):
     creates: bool = False
 
 
-FIELD, HEADER = "repo", "X-Prism-Repo"
+FIELD, CONNECTED, HEADER = "repo", "connected_repo", "X-Prism-Repo"
 # It is refused: tasks of these calls would be in lists of the next ones. tests/contract/test_tasks.py has the rest.
 NO_TITLE = ""
 
@@ -120,7 +120,7 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "GET /documents/{document}/metadata": RouteCase(),
         "GET /documents/{document}/versions": RouteCase(),
         "GET /documents/{document}/diff": RouteCase(params={"version": of.commit}),
-        "PATCH /documents/{document}": RouteCase({"updates": {"title": of.word}}),
+        "PATCH /documents/{document}": RouteCase({"updates": {"title": of.word}}, (CONNECTED, HEADER)),
         "POST /documents/{document}/tags": RouteCase({}),
         "POST /documents/{document}/embeddings": RouteCase({}),
         "GET /jobs": RouteCase(),
@@ -150,10 +150,10 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         ),
         "GET /developer-tokens": RouteCase(params={"tenant": of.tenant}),
         "DELETE /developer-tokens/{token}": RouteCase(params={"tenant": of.tenant}),
-        "POST /tasks": RouteCase({"title": NO_TITLE, "repo": of.name}),
+        "POST /tasks": RouteCase({"title": NO_TITLE, "repo": of.name}, (HEADER,)),
         "GET /tasks": RouteCase(params={"repo": of.name, "branch": ref["ref"], "query": of.word}),
         "GET /tasks/{task}": RouteCase(),
-        "PATCH /tasks/{task}": RouteCase({"status": "complete"}, (FIELD,)),
+        "PATCH /tasks/{task}": RouteCase({"status": "complete"}, (FIELD, HEADER)),
         "POST /tenants": RouteCase({"id": of.tenant}),
         "GET /tenants": RouteCase(),
         "GET /tenants/{tenant}": RouteCase(),
@@ -186,8 +186,8 @@ def requests_to(route: str, of: Names) -> Iterator[Json]:
             call["params"] = case.params
         yield call
         place = "params" if method == "DELETE" or path.endswith("/scip") else "json"
-        if FIELD in case.fields:
-            yield call | {place: call.get(place, {}) | {FIELD: repo}}
+        for field in {FIELD, CONNECTED}.intersection(case.fields):
+            yield call | {place: call.get(place, {}) | {field: repo}}
         if HEADER in case.fields:
             yield call | {"headers": headers | {HEADER: repo}}
         if "{name:path}" not in path and not case.fields:
