@@ -446,7 +446,7 @@ async def test_an_announced_push_is_fetched_before_the_next_look_is_due(nats_ser
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
-        assert await failed(place.ask(DOCUMENTS_ANNOUNCED, DocumentsAnnouncedRequest(tenant="nobody"))) == (
+        assert await failed(place.ask(DOCUMENTS_ANNOUNCED, DocumentsAnnouncedRequest(tenant="none"))) == (
             ErrorCode.REMOTE_NOT_SET
         )
 

@@ -59,7 +59,7 @@ class AnchorStore:
     ) -> None:
         """Have a text linked as soon as it is written. To be called before it is written.
 
-        `repo`: what its writer works in, as a name or the last part of one; empty if nobody knows.
+        `repo`: what its writer works in, as a name or the last part of one; empty if it is not known.
         """
         content = content_id(text)
         visible = None if caller.visible is None else tuple(sorted(caller.visible)[:LINK_REPOS_MAX])
