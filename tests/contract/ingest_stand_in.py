@@ -10,7 +10,7 @@ from workspace_stack import DOCUMENTS, TENANT
 from prism_contracts import names
 from prism_contracts.base import Lane, repo_id
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import UPLOAD, Job, JobState, Repository
+from prism_contracts.records import UPLOAD, Job, JobState, LayerState, Repository
 from prism_contracts.rpc.imports import (
     EDIT,
     JOB,
@@ -37,6 +37,7 @@ class FakeIngest:
         self._repositories = Records(bucket, Repository)
         self.files: dict[str, bytes] = {}
         self.commits: list[str] = []
+        self.sent: list[set[str]] = []  # the paths of each import
         self.is_registered = False
         self.refusals: list[ErrorCode] = []
         self.ends: list[JobState] = []
@@ -65,6 +66,8 @@ class FakeIngest:
         if state is JobState.COMPLETE:
             self.files |= {file.path: file.content for file in request.files}
             self.commits.append(request.commit)
+            self.sent.append({file.path for file in request.files})
+            await self._repositories.change(REPOSITORY.key, lambda found: _serving(found, request.commit))
         return JobReply(job=self._job(state))
 
     async def job(self, request: JobRequest) -> JobReply:
@@ -75,6 +78,15 @@ class FakeIngest:
         return Job(
             job="j", tenant=TENANT, repo="r", repo_name=DOCUMENTS, lane=Lane.LIVE, state=state, created_at=now, updated_at=now
         )  # fmt: skip
+
+
+def _serving(found: Repository, commit: str) -> Repository:
+    version = found.served.version + 1 if found.served else 1
+    known = found.served.commit if found.served else ""
+    served = LayerState(
+        commit=commit or known, dirty=not commit, version=version, job="j", indexed_at=datetime.now(UTC)
+    )
+    return found.model_copy(update={"served": served})
 
 
 @asynccontextmanager

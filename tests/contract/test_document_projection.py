@@ -30,9 +30,7 @@ async def settled(place: Desk, copy: int = 0) -> None:
         pass
 
 
-async def test_drafts_are_indexed_without_a_commit_and_commits_with_theirs(
-    place: Desk, ingest: FakeIngest
-) -> None:
+async def test_a_commit_is_named_once_no_draft_is_left(place: Desk, ingest: FakeIngest) -> None:
     first, second = await place.create("First", "One.\n"), await place.create("Second")
     await settled(place)
     assert ingest.files.keys() == {first.path, second.path}
@@ -41,8 +39,62 @@ async def test_drafts_are_indexed_without_a_commit_and_commits_with_theirs(
     await settled(place)
     last = (await place.commit()).commit_hash
     await settled(place)
-    assert ingest.commits == ["", "", last]
+    assert ingest.commits == ["", last]
     assert (await place.get(first.document_id)).metadata.is_indexed
+
+
+async def test_a_commit_is_named_without_sending_its_documents(place: Desk, ingest: FakeIngest) -> None:
+    made = [await place.create(f"Note {number}") for number in range(3)]
+    await settled(place)
+    commit = (await place.commit()).commit_hash
+    assert all([(await place.get(one.document_id)).metadata.is_indexed for one in made])
+    await settled(place)
+    assert (ingest.commits, ingest.sent[1:]) == (["", commit], [set()])
+    await settled(place, copy=1)
+    assert len(ingest.commits) == 2
+
+
+async def test_a_commit_that_no_copy_has_named_is_named_after_a_start(
+    place: Desk, ingest: FakeIngest
+) -> None:
+    await place.create("First")
+    await settled(place)
+    commit = (await place.commit()).commit_hash  # by a copy that ends here
+    for _ in range(2):
+        projection = place.copies[1].projection
+        assert projection._unsettled() == {TENANT}
+        await settled(place, copy=1)
+        assert not projection._unsettled()
+        projection._named.clear()  # as after another start
+    assert (ingest.commits, ingest.sent[1:]) == (["", commit], [set()])
+
+
+async def test_naming_a_commit_is_repeated_until_ingest_takes_it(place: Desk, ingest: FakeIngest) -> None:
+    await place.create("First")
+    await settled(place)
+    commit = (await place.commit()).commit_hash
+    ingest.refusals = [ErrorCode.SNAPSHOT_CONFLICT]
+    ingest.ends = [JobState.ABANDONED]
+    for _ in range(2):
+        with pytest.raises(PrismError):
+            await place.copies[0].projection.send(TENANT)
+        assert place.copies[0].projection._unsettled() == {TENANT}
+    await settled(place)
+    assert ingest.commits == ["", commit]
+
+
+async def test_a_removed_repository_names_a_commit_after_its_last_document(
+    place: Desk, ingest: FakeIngest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [await place.create(f"Note {number}") for number in range(3)]
+    await settled(place)
+    commit = (await place.commit()).commit_hash
+    ingest.is_registered = False  # just removed: the records of repositories do not show it yet
+    ingest.files = {}
+    monkeypatch.setattr("prism_workspace.operations.projection.FILES_MAX", 2)
+    await settled(place)
+    assert ingest.commits == ["", "", "", commit]
+    assert ingest.files.keys() == {one.path for one in made}
 
 
 async def test_a_running_copy_indexes_what_is_written_before_the_answer(

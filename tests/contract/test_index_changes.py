@@ -158,3 +158,17 @@ async def test_a_repository_keeps_the_newest_entries_and_each_once(place: Town, 
     for repo, paths in (("busy", ["d.py", "c.py", "b.py"]), ("quiet", ["quiet.py"])):
         found, following = await log.page(ChangesRequest(tenant=TENANT, repo=repo), repo, (0, 0))
         assert ([one.path for one in found], following) == (paths, None)
+
+
+async def test_an_edit_without_files_names_a_commit_and_changes_none(place: Town) -> None:
+    await imported(place, FILES)
+    await edit(place, "src/app.py", b"app = 3\n")
+    before = await changes(place)
+    commit = "c" * 40
+    request = EditRequest(tenant=TENANT, repo_name=NAME, commit=commit)
+    for _ in range(2):  # as a caller does that has not received the first answer
+        job = (await place.edits.edit(request)).job
+        assert (job.state, job.expected) == (JobState.COMPLETE, 0)
+    served = (await place.ledger.repository(TENANT, REPO)).served
+    assert (served.commit, served.dirty) == (commit, False)
+    assert await changes(place) == before

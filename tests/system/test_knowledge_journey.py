@@ -25,9 +25,12 @@ async def indexed(agent: Agent, document: str) -> None:
     )
 
 
-async def found_in_documents(stack: RunningStack, pattern: str) -> Json:
+async def found_in_documents(stack: RunningStack, pattern: str, commit: str = "") -> Json:
+    """Returns the lines that match; with `commit`, once the index names it."""
     async with stack.agent(DOCUMENTS) as agent:
-        return await agent.ask("grep_code", pattern=pattern)
+        return await agent.until(
+            lambda found: commit in ("", found["receipt"]["indexed_commit"]), "grep_code", pattern=pattern
+        )
 
 
 async def test_a_document_is_found_committed_and_found_again(shared_stack: RunningStack) -> None:
@@ -49,10 +52,8 @@ async def test_a_document_is_found_committed_and_found_again(shared_stack: Runni
         await agent.ask("update_document", document_id=made["document_id"], updates=change)
         await indexed(agent, made["document_id"])
         done = await agent.ask("commit_to_git", message="Say how often", paths=[made["path"]])
-        await indexed(agent, made["document_id"])
-    found = await found_in_documents(shared_stack, "actinomorphic")
+    found = await found_in_documents(shared_stack, "actinomorphic", done["commit_hash"])
     assert [one["file_path"] for one in found["matches"]] == [made["path"]]
-    assert found["receipt"]["indexed_commit"] == done["commit_hash"]
 
 
 async def test_a_push_makes_what_is_written_about_the_code_stale(forge: Forge) -> None:

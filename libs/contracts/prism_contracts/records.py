@@ -782,7 +782,6 @@ class DocumentRecord(Message):
     committed_blob: str = ""  # empty: no commit has it yet
     commit: str = ""  # a commit that holds `committed_blob` at its path
     indexed_blob: str = ""  # the blob that the last completed import indexed
-    indexed_commit: str = ""  # the commit that this import named; empty if it was a draft's
     title: str
     tags: DocumentTags = ()
     category: str = ""
@@ -818,8 +817,8 @@ class DocumentRecord(Message):
 
     @property
     def is_indexed(self) -> bool:
-        """Whether the index holds its newest content, and names the commit that holds it."""
-        return self.indexed_blob == self.blob and (self.is_draft or self.indexed_commit == self.commit)
+        """Whether the index holds its newest content. A commit leaves that as it is."""
+        return self.indexed_blob == self.blob
 
 
 def document_remote_key(tenant: str) -> str:

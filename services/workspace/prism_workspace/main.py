@@ -126,14 +126,8 @@ async def build(bus: Bus, settings: WorkspaceSettings, vault: Vault | None = Non
         unlinked=(settings.documents_repo,),
     )
     search = DocumentSearch(documents, bus, settings.documents_repo, timeout_s=settings.documents_deadline_s)
-    imports = DocumentImports(bus, settings.documents_repo)
-    projection = IndexProjection(
-        records,
-        objects,
-        refs,
-        imports,
-        lambda: {one.tenant for one in store.repositories.values() if one.name == settings.documents_repo},
-    )
+    imports = DocumentImports(bus, settings.documents_repo, store.repositories)
+    projection = IndexProjection(records, objects, refs, imports)
     models = await bus.follow(names.KV_MODEL_VERSIONS, ModelVersion)
     embeddings = DocumentEmbeddings(
         documents,

@@ -74,6 +74,8 @@ class Edits:
     async def _entries(
         self, request: EditRequest, repository: Repository, edits: Mapping[str, FileEdit]
     ) -> dict[str, ManifestEntry]:
+        if not edits:  # a list of no paths means all files
+            return {}
         entries = await read_manifest(
             self._bus, request.tenant, repository.repo, BASE_LAYER, paths=tuple(edits)
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import FINAL_STATES, Job
+from prism_contracts.records import FINAL_STATES, Job, Repository
 from prism_contracts.rpc.imports import (
     EDIT,
     JOB,
@@ -16,6 +16,7 @@ from prism_contracts.rpc.imports import (
     OpenSnapshotRequest,
 )
 from prism_runtime.bus import Bus
+from prism_runtime.records import WatchedRecords
 
 TIMEOUT_S = 20.0
 LOOK_S = 0.05
@@ -28,9 +29,28 @@ NOTHING = f"tree:{'0' * 64}"
 class DocumentImports:
     """Imports into the repositories of documents."""
 
-    def __init__(self, bus: Bus, repo: str) -> None:
+    def __init__(self, bus: Bus, repo: str, repositories: WatchedRecords[Repository]) -> None:
+        """`repo`: the name of these repositories. `repositories` has those of all tenants, whatever their names."""
         self._bus = bus
         self._repo = repo
+        self._repositories = repositories
+
+    def tenants(self) -> set[str]:
+        """Returns the tenants that are known to have a repository of documents."""
+        return {one.tenant for one in self._repositories.values() if one.name == self._repo}
+
+    async def is_named(self, tenant: str, commit: str) -> bool:
+        """Whether the answers of a tenant's repository name a commit. True if there is none to name it.
+
+        Raises UNAVAILABLE if NATS does not answer.
+        """
+        await self._repositories.require_current("repositories")
+        served = [
+            one.served
+            for one in self._repositories.values()
+            if (one.tenant, one.name) == (tenant, self._repo)
+        ]
+        return all(state is not None and not state.dirty and state.commit == commit for state in served)
 
     async def register(self, tenant: str) -> None:
         """Create the repository, without files. Does nothing if it exists."""

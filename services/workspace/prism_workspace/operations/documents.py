@@ -203,7 +203,7 @@ def unless_changed(
     """Returns the draft with what commits and imports noted since, or what was found if a caller changed it."""
     if found.version != before.version:
         return found
-    since = ("committed_blob", "commit", "indexed_blob", "indexed_commit", "drafts")
+    since = ("committed_blob", "commit", "indexed_blob", "drafts")
     return noted(draft.model_copy(update={field: getattr(found, field) for field in since}), author)
 
 

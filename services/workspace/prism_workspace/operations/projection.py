@@ -1,14 +1,16 @@
 """Keeps the index of each tenant equal to its documents.
 
 A record says which content was indexed last. What differs is sent as one import at a time for each tenant, so a
-crash anywhere leaves a difference that a later round of any copy sends.
+crash anywhere leaves a difference that a later round of any copy sends. A commit changes no content: once no
+draft is left, an import without files names it, and no document is sent again.
 """
 
 import asyncio
 import heapq
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import accumulate
@@ -43,18 +45,18 @@ class IndexProjection:
         objects: GitObjects,
         refs: GitRefs,
         imports: DocumentImports,
-        registered: Callable[[], AbstractSet[str]],
     ) -> None:
-        """`registered` returns the tenants whose repository of documents exists."""
         self._records = records
         self._objects = objects
         self._refs = refs
         self._imports = imports
         self._changed = asyncio.Event()
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._registered = registered
         # Tenants without a repository of that name, for which a document was sent again to learn why.
         self._probed: set[str] = set()
+        # By tenant, the commits of its documents when the index was last seen to name the newest one. After a
+        # start there are none, so that what another process left is found.
+        self._named: dict[str, AbstractSet[str]] = {}
 
     def wake(self) -> None:
         """Look for differences now: a document changed."""
@@ -97,7 +99,7 @@ class IndexProjection:
         indexed = {
             one.tenant: one for one in self._records.known() if one.indexed_blob and not one.is_removed
         }
-        absent = indexed.keys() - self._registered()
+        absent = indexed.keys() - self._imports.tenants()
         for tenant in absent - self._probed:
             try:
                 await self._records.change(tenant, indexed[tenant].document, _unindexed)
@@ -107,10 +109,24 @@ class IndexProjection:
         self._probed = set(absent)
 
     def _begin(self) -> None:
-        for tenant in {one.tenant for one in self._records.known() if not one.is_indexed}:
+        for tenant in self._unsettled():
             running = self._running.get(tenant)
             if running is None or running.done():
                 self._running[tenant] = asyncio.create_task(self._settle(tenant))
+
+    def _unsettled(self) -> set[str]:
+        """Returns the tenants whose index lacks a content, or may not name their newest commit."""
+        unsettled: set[str] = set()
+        drafting: set[str] = set()
+        commits: defaultdict[str, set[str]] = defaultdict(set)
+        for one in self._records.known():
+            commits[one.tenant].add(one.commit)
+            if not one.is_indexed:
+                unsettled.add(one.tenant)
+            elif one.is_draft:
+                drafting.add(one.tenant)
+        moved = {tenant for tenant, found in commits.items() if self._named.get(tenant) != found}
+        return unsettled | (moved - drafting)
 
     async def _settle(self, tenant: str) -> None:
         """Send differences of a tenant until there are none."""
@@ -133,22 +149,10 @@ class IndexProjection:
         head = (await self._refs.head(tenant)).commit
         differing = [one for one in known if not one.is_indexed]
         if not differing:
-            return False
+            return await self._name(tenant, known, head)
         batch, files = await self._batch(differing)
         is_whole = len(batch) == len(differing) and not any(one.is_draft for one in known)
-        try:
-            job = await self._imports.replace(tenant, files, head if is_whole else "")
-        except PrismError as error:
-            if error.code not in UNREGISTERED:
-                raise
-            # Before the repository exists again, because nothing shows later that it was removed.
-            await self._forget(tenant)
-            await self._imports.register(tenant)
-            job = await self._imports.replace(tenant, files, head if is_whole else "")
-        if job.state not in ENDED_WELL:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE, f"The import {job.job} ended as {job.state.value}.", "It is repeated."
-            )
+        await self._import(tenant, files, head if is_whole else "")
         await asyncio.gather(
             *(self._records.change(tenant, one.document, partial(_indexed, sent=one)) for one in batch)
         )
@@ -156,6 +160,38 @@ class IndexProjection:
             if one.is_removed:
                 await self._records.forget(tenant, one.document)
         return True
+
+    async def _name(self, tenant: str, known: Iterable[DocumentRecord], head: str) -> bool:
+        """Name the newest commit if the index holds exactly its documents. Returns whether that took an import."""
+        if any(one.is_draft for one in known):
+            return False
+        is_named = not head or await self._imports.is_named(tenant, head)
+        if not is_named and not await self._import(tenant, {}, head):
+            return True
+        self._named[tenant] = frozenset(one.commit for one in known)
+        return not is_named
+
+    async def _import(self, tenant: str, files: Mapping[str, bytes | None], commit: str) -> bool:
+        """Import files, as `DocumentImports.replace` does. Returns whether the commit was passed on.
+
+        It is not if the tenant has no repository: a new one lacks what the records said was indexed.
+        """
+        is_registered = True
+        try:
+            job = await self._imports.replace(tenant, files, commit)
+        except PrismError as error:
+            if error.code not in UNREGISTERED:
+                raise
+            is_registered = False
+            # Before the repository exists again, because nothing shows later that it was removed.
+            await self._forget(tenant)
+            await self._imports.register(tenant)
+            job = await self._imports.replace(tenant, files, "")
+        if job.state not in ENDED_WELL:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE, f"The import {job.job} ended as {job.state.value}.", "It is repeated."
+            )
+        return is_registered
 
     async def _forget(self, tenant: str) -> None:
         """Note that nothing of a tenant is indexed."""
@@ -186,12 +222,10 @@ def _indexed(found: DocumentRecord, sent: DocumentRecord) -> DocumentRecord:
     If another copy noted something else meanwhile, the order of the two imports is not known, so the record
     says that nothing is indexed, and the document is sent again.
     """
-    now = {"indexed_blob": sent.blob, "indexed_commit": sent.commit}
-    noted = (found.indexed_blob, found.indexed_commit)
-    if noted in ((sent.indexed_blob, sent.indexed_commit), tuple(now.values())):
-        return found.model_copy(update=now)
+    if found.indexed_blob in (sent.indexed_blob, sent.blob):
+        return found.model_copy(update={"indexed_blob": sent.blob})
     return _unindexed(found)
 
 
 def _unindexed(found: DocumentRecord) -> DocumentRecord:
-    return found.model_copy(update={"indexed_blob": "", "indexed_commit": ""})
+    return found.model_copy(update={"indexed_blob": ""})

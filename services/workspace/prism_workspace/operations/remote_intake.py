@@ -122,7 +122,7 @@ def _taken(found: DocumentRecord | None, theirs: DocumentRecord) -> DocumentReco
         return found
     if found.is_draft:
         return found.model_copy(update=noted)
-    kept = ("indexed_blob", "indexed_commit", "created_at", "conflict")
+    kept = ("indexed_blob", "created_at", "conflict")
     known = {field: getattr(found, field) for field in kept}
     return theirs.model_copy(update={**known, "version": found.version + 1})
 
