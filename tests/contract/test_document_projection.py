@@ -62,9 +62,9 @@ async def test_a_commit_that_no_copy_has_named_is_named_after_a_start(
     commit = (await place.commit()).commit_hash  # by a copy that ends here
     for _ in range(2):
         projection = place.copies[1].projection
-        assert projection._unsettled() == {TENANT}
+        assert projection._is_unsettled(TENANT)
         await settled(place, copy=1)
-        assert not projection._unsettled()
+        assert not projection._is_unsettled(TENANT)
         projection._named.clear()  # as after another start
     assert (ingest.commits, ingest.sent[1:]) == (["", commit], [set()])
 
@@ -78,7 +78,7 @@ async def test_naming_a_commit_is_repeated_until_ingest_takes_it(place: Desk, in
     for _ in range(2):
         with pytest.raises(PrismError):
             await place.copies[0].projection.send(TENANT)
-        assert place.copies[0].projection._unsettled() == {TENANT}
+        assert place.copies[0].projection._is_unsettled(TENANT)
     await settled(place)
     assert ingest.commits == ["", commit]
 

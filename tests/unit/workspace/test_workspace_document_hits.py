@@ -23,13 +23,13 @@ def hit(path: str, score: float, line: int = 1, content: str = "text") -> Hit:
 
 def found(hits: list[Hit], *records: DocumentRecord, **wanted: object) -> list[str]:
     request = SearchDocumentsRequest(tenant="acme", query="q", **wanted)
-    return [one.path for one in joined(hits, {one.path: one for one in records}, request)]
+    return [one.path for one in joined(hits, {one.path: one for one in records}.get, request)]
 
 
 def test_each_document_is_found_once_with_its_best_excerpt() -> None:
     hits = [hit("a.md", 0.9, 5, "best"), hit("b.md", 0.8), hit("a.md", 0.7, 1, "other")]
     request = SearchDocumentsRequest(tenant="acme", query="q")
-    first, second = joined(hits, {path: record(path) for path in ("a.md", "b.md")}, request)
+    first, second = joined(hits, {path: record(path) for path in ("a.md", "b.md")}.get, request)
     assert (first.document_id, first.snippet, first.start_line, first.similarity_score) == (
         "id of a.md",
         "best",
@@ -70,5 +70,5 @@ def test_filters_read_the_records(wanted: dict[str, object], paths: list[str]) -
 
 def test_a_snippet_has_a_limit() -> None:
     request = SearchDocumentsRequest(tenant="acme", query="q")
-    (one,) = joined([hit("a.md", 1.0, content="x" * 5_000)], {"a.md": record("a.md")}, request)
+    (one,) = joined([hit("a.md", 1.0, content="x" * 5_000)], {"a.md": record("a.md")}.get, request)
     assert len(one.snippet) == SNIPPET_CHARS_MAX

@@ -1,26 +1,31 @@
 """Records of documents: compare-and-set in a key-value bucket, and a copy in memory for lists."""
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import DocumentRecord, document_key
 from prism_runtime.bus import Bus
-from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.records import FollowedBucket, Records, open_bucket
+from prism_workspace.adapters.document_table import DocumentTable
 
 
 class DocumentRecords:
     """The documents of all tenants."""
 
-    def __init__(self, records: Records[DocumentRecord], watched: WatchedRecords[DocumentRecord]) -> None:
+    def __init__(
+        self, records: Records[DocumentRecord], followed: FollowedBucket[DocumentRecord, DocumentTable]
+    ) -> None:
         self._records = records
-        self._watched = watched
+        self._followed = followed
 
     @classmethod
     async def open(cls, bus: Bus, *, replicas: int) -> "DocumentRecords":
         """Open the bucket, and follow it."""
         bucket = await open_bucket(bus.js, names.KV_DOCUMENTS, replicas=replicas)
-        return cls(Records(bucket, DocumentRecord), await bus.follow(names.KV_DOCUMENTS, DocumentRecord))
+        followed = await bus.project(names.KV_DOCUMENTS, DocumentRecord, DocumentTable)
+        return cls(Records(bucket, DocumentRecord), followed)
 
     async def get(self, tenant: str, document: str) -> DocumentRecord | None:
         """Returns a document as it is now, or None."""
@@ -64,31 +69,46 @@ class DocumentRecords:
             raise not_found(document)
         return changed
 
+    async def require_current(self) -> None:
+        """Wait until this copy knows all that was written before. Raises UNAVAILABLE if NATS does not answer."""
+        await self._followed.require_current("documents")
+
     async def all_of(self, tenant: str) -> list[DocumentRecord]:
         """Returns the documents of a tenant, all that were written before this call.
 
         Raises UNAVAILABLE if NATS does not answer.
         """
-        await self._watched.require_current("documents")
-        return self.known_of(tenant)
-
-    def known_of(self, tenant: str) -> list[DocumentRecord]:
-        """Returns the documents of a tenant that this copy knows of; the newest may be missing."""
-        return [one for one in self._watched.values() if one.tenant == tenant and not one.is_removed]
-
-    async def all_and_removed(self, tenant: str) -> list[DocumentRecord]:
-        """Returns the documents of a tenant as `all_of` does, and those that the index may have and no one else."""
-        await self._watched.require_current("documents")
-        return [one for one in self._watched.values() if one.tenant == tenant]
+        await self.require_current()
+        return self._followed.projection.of(tenant)
 
     def known_one(self, tenant: str, document: str) -> DocumentRecord | None:
         """Returns a document that this copy knows of."""
-        found = self._watched.get(document_key(tenant, document))
+        found = self._followed.projection.find(tenant, document)
         return None if found is None or found.is_removed else found
 
-    def known(self) -> list[DocumentRecord]:
-        """Returns the documents of all tenants that this copy knows of, removed ones too; the newest may be missing."""
-        return self._watched.values()
+    def has_known(self, tenant: str) -> bool:
+        """Whether this copy knows of a document of a tenant, or of one that is gone."""
+        return self._followed.projection.has(tenant)
+
+    def known_of(self, tenant: str) -> list[DocumentRecord]:
+        """Returns the documents of a tenant that this copy knows of; the newest may be missing."""
+        return self._followed.projection.of(tenant)
+
+    def known_tenants(self) -> list[str]:
+        """Returns the tenants with documents that this copy knows of."""
+        return self._followed.projection.tenants()
+
+    def known_unindexed(self, tenant: str) -> list[DocumentRecord]:
+        """Returns the documents whose newest content the index lacks, and those that are gone and that it has."""
+        return self._followed.projection.unindexed(tenant)
+
+    def has_known_drafts(self, tenant: str) -> bool:
+        """Whether this copy knows of a draft of a tenant."""
+        return self._followed.projection.has_drafts(tenant)
+
+    def known_commits(self, tenant: str) -> AbstractSet[str]:
+        """Returns the commits that the documents of a tenant name at this moment. Not to be kept."""
+        return self._followed.projection.commits(tenant)
 
 
 def revived(found: DocumentRecord | None, record: DocumentRecord) -> DocumentRecord:

@@ -1,6 +1,6 @@
 """Hits of a search joined with the records of their documents, and filtered by them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from prism_contracts.records import DocumentRecord
 from prism_contracts.rpc.documents import DateRange, DocumentHit, SearchDocumentsRequest
@@ -11,20 +11,21 @@ SNIPPET_CHARS_MAX = 800
 
 
 def joined(
-    hits: Iterable[Hit], records: Mapping[str, DocumentRecord], request: SearchDocumentsRequest
+    hits: Iterable[Hit], find: Callable[[str], DocumentRecord | None], request: SearchDocumentsRequest
 ) -> list[DocumentHit]:
     """Returns the best hit of each document that matches the filters, in the order of the hits.
 
-    `records` is keyed by path. A hit whose document is gone since it was indexed is left out.
+    `find` returns the document at a path. A hit whose document is gone since it was indexed is left out.
     """
     ranked = list(hits)
     lowest = lowest_of(ranked, request)
     best: dict[str, DocumentHit] = {}
     for hit in ranked:
-        record = records.get(hit.file_path)
-        if record is None or record.path in best or hit.score < lowest or not _matches(record, request):
+        if hit.file_path in best or hit.score < lowest:
             continue
-        best[record.path] = _hit(record, hit)
+        record = find(hit.file_path)
+        if record is not None and _matches(record, request):
+            best[hit.file_path] = _hit(record, hit)
     return list(best.values())
 
 

@@ -1,7 +1,7 @@
 """Searches documents in the index of their repository."""
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.documents import SearchDocumentsReply, SearchDocumentsRequest
+from prism_contracts.rpc.documents import DocumentHit, SearchDocumentsReply, SearchDocumentsRequest
 from prism_contracts.rpc.search import SEARCH, SEARCH_LIMIT_MAX, Corpus, Hit, SearchRequest
 from prism_runtime.bus import Bus
 from prism_workspace.core.document_hits import is_filtered, joined, lowest_of
@@ -30,13 +30,16 @@ class DocumentSearch:
         Nothing is found before the first document is indexed. `total_found` counts the documents among the hits
         that were read: at most 300, and fewer if these are enough.
         """
-        records = {record.path: record for record in await self._documents.listed(request)}
+        find = await self._documents.finder(request)
+        if find is None:
+            return SearchDocumentsReply(results=(), total_found=0, query_embedding_time_ms=0)
         hits: list[Hit] = []
         limit = SEARCH_LIMIT_MAX
         if not is_filtered(request):
             limit = min(SEARCH_LIMIT_MAX, HITS_OF_A_DOCUMENT * request.max_results)
+        found: list[DocumentHit] = []
         cursor, embedding_ms = "", 0.0
-        for _ in range(PAGES_MAX if records else 0):
+        for _ in range(PAGES_MAX):
             wanted = SearchRequest(
                 tenant=request.tenant,
                 visible=request.visible,
@@ -55,11 +58,11 @@ class DocumentSearch:
             hits += page.results
             embedding_ms += page.timings_ms.get(EMBEDDING_TIME, 0.0)
             cursor = page.next_cursor
-            if not cursor or len(joined(hits, records, request)) >= request.max_results:
+            found = joined(hits, find, request)
+            if not cursor or len(found) >= request.max_results:
                 break
             if page.results[-1].score < lowest_of(hits, request):  # so are all that follow
                 break
-        found = joined(hits, records, request)
         return SearchDocumentsReply(
             results=tuple(found[: request.max_results]),
             total_found=len(found),

@@ -70,6 +70,19 @@ class TeamDocuments:
         """Returns the documents that a caller sees. Raises UNAVAILABLE."""
         return await self._records.all_of(request.tenant) if request.sees(self._repo) else []
 
+    async def finder(self, request: CallerRequest) -> Callable[[str], DocumentRecord | None] | None:
+        """Returns a function that returns the document at a path; None if the caller sees no document.
+
+        It knows all that was written before this call. Raises UNAVAILABLE.
+        """
+        if not request.sees(self._repo):
+            return None
+        await self._records.require_current()
+        tenant = request.tenant
+        if not self._records.has_known(tenant):
+            return None
+        return lambda path: self._records.known_one(tenant, document_id(tenant, path))
+
     async def parts(self, record: DocumentRecord) -> tuple[str, str]:
         """Returns the front matter of a document as YAML, and its content."""
         return front_matter.split((await self._objects.blob(record.tenant, record.blob)).decode())

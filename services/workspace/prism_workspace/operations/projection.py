@@ -9,7 +9,6 @@ import asyncio
 import heapq
 import logging
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
@@ -96,37 +95,31 @@ class IndexProjection:
 
     async def _probe(self) -> None:
         """Send one document again of each tenant whose repository is gone: if it was removed, all are sent."""
-        indexed = {
-            one.tenant: one for one in self._records.known() if one.indexed_blob and not one.is_removed
-        }
-        absent = indexed.keys() - self._imports.tenants()
+        absent = set(self._records.known_tenants()) - self._imports.tenants()
         for tenant in absent - self._probed:
+            indexed = next((one for one in self._records.known_of(tenant) if one.indexed_blob), None)
+            if indexed is None:
+                absent -= {tenant}
+                continue
             try:
-                await self._records.change(tenant, indexed[tenant].document, _unindexed)
+                await self._records.change(tenant, indexed.document, _unindexed)
             except PrismError as error:
                 log.info("documents of %s are not sent again yet: %s", tenant, error)
                 absent -= {tenant}
-        self._probed = set(absent)
+        self._probed = absent
 
     def _begin(self) -> None:
-        for tenant in self._unsettled():
+        for tenant in filter(self._is_unsettled, self._records.known_tenants()):
             running = self._running.get(tenant)
             if running is None or running.done():
                 self._running[tenant] = asyncio.create_task(self._settle(tenant))
 
-    def _unsettled(self) -> set[str]:
-        """Returns the tenants whose index lacks a content, or may not name their newest commit."""
-        unsettled: set[str] = set()
-        drafting: set[str] = set()
-        commits: defaultdict[str, set[str]] = defaultdict(set)
-        for one in self._records.known():
-            commits[one.tenant].add(one.commit)
-            if not one.is_indexed:
-                unsettled.add(one.tenant)
-            elif one.is_draft:
-                drafting.add(one.tenant)
-        moved = {tenant for tenant, found in commits.items() if self._named.get(tenant) != found}
-        return unsettled | (moved - drafting)
+    def _is_unsettled(self, tenant: str) -> bool:
+        """Whether the index lacks a content of a tenant, or may not name its newest commit."""
+        if self._records.known_unindexed(tenant):
+            return True
+        is_named = self._named.get(tenant) == self._records.known_commits(tenant)
+        return not is_named and not self._records.has_known_drafts(tenant)
 
     async def _settle(self, tenant: str) -> None:
         """Send differences of a tenant until there are none."""
@@ -144,14 +137,16 @@ class IndexProjection:
 
         Raises PrismError if ingest refuses it, or if the import fails.
         """
-        known = await self._records.all_and_removed(tenant)
+        await self._records.require_current()
+        differing = self._records.known_unindexed(tenant)
+        has_drafts = self._records.has_known_drafts(tenant)
+        commits = frozenset(self._records.known_commits(tenant))
         # The branch second: what a later commit holds differs from these records, and is sent next.
         head = (await self._refs.head(tenant)).commit
-        differing = [one for one in known if not one.is_indexed]
         if not differing:
-            return await self._name(tenant, known, head)
+            return not has_drafts and await self._name(tenant, head, commits)
         batch, files = await self._batch(differing)
-        is_whole = len(batch) == len(differing) and not any(one.is_draft for one in known)
+        is_whole = len(batch) == len(differing) and not has_drafts
         await self._import(tenant, files, head if is_whole else "")
         await asyncio.gather(
             *(self._records.change(tenant, one.document, partial(_indexed, sent=one)) for one in batch)
@@ -161,14 +156,15 @@ class IndexProjection:
                 await self._records.forget(tenant, one.document)
         return True
 
-    async def _name(self, tenant: str, known: Iterable[DocumentRecord], head: str) -> bool:
-        """Name the newest commit if the index holds exactly its documents. Returns whether that took an import."""
-        if any(one.is_draft for one in known):
-            return False
+    async def _name(self, tenant: str, head: str, commits: frozenset[str]) -> bool:
+        """Name the newest commit, of which the index has all documents. Returns whether that took an import.
+
+        `commits` are those of the documents before the branch was read.
+        """
         is_named = not head or await self._imports.is_named(tenant, head)
         if not is_named and not await self._import(tenant, {}, head):
             return True
-        self._named[tenant] = frozenset(one.commit for one in known)
+        self._named[tenant] = commits
         return not is_named
 
     async def _import(self, tenant: str, files: Mapping[str, bytes | None], commit: str) -> bool:
