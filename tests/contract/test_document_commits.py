@@ -13,6 +13,7 @@ from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import DocumentRecord
 from prism_contracts.rpc.documents import CommitDocumentsRequest, UpdateDocumentRequest
+from prism_runtime import crash
 from prism_runtime.records import Records
 
 
@@ -196,6 +197,27 @@ async def test_a_commit_that_a_crash_interrupted_is_finished_by_the_same_call(
         if not died_at:
             break
     assert write > 5
+
+
+async def test_a_large_commit_notes_some_records_at_a_time(
+    place: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that reaches its deadline has then noted some, and the next one has fewer to note."""
+    monkeypatch.setattr("prism_workspace.adapters.documents.CHANGED_AT_ONCE", 2)
+    made = [await place.create(f"Note {number}") for number in range(5)]
+    at_once: list[int] = []
+
+    def count(_: str) -> None:
+        names = [task.get_coro().__qualname__ for task in asyncio.all_tasks()]
+        at_once.append(names.count("DocumentRecords.change"))
+
+    undo = crash.watch(count)
+    try:
+        await place.commit()
+    finally:
+        undo()
+    assert max(at_once) == 2
+    assert len([one for one in await records(place) if not one.is_draft]) == len(made)
 
 
 async def test_an_update_that_a_crash_interrupted_changes_all_or_nothing(place: Desk) -> None:

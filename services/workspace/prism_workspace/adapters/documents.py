@@ -1,7 +1,9 @@
 """Records of documents: compare-and-set in a key-value bucket, and a copy in memory for lists."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import islice
 
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError, shown
@@ -9,6 +11,10 @@ from prism_contracts.records import DocumentRecord, document_key
 from prism_runtime.bus import Bus
 from prism_runtime.records import FollowedBucket, Records, open_bucket
 from prism_workspace.adapters.document_table import DocumentTable
+
+Change = Callable[[DocumentRecord], DocumentRecord]
+# A change takes two messages to NATS and back. Others are answered between them.
+CHANGED_AT_ONCE = 64
 
 
 class DocumentRecords:
@@ -60,14 +66,18 @@ class DocumentRecords:
             document_key(tenant, document), lambda found: found.is_removed and found.is_indexed
         )
 
-    async def change(
-        self, tenant: str, document: str, change: Callable[[DocumentRecord], DocumentRecord]
-    ) -> DocumentRecord:
+    async def change(self, tenant: str, document: str, change: Change) -> DocumentRecord:
         """Replace a document by `change(document)`, which must be pure. Raises DOCUMENT_NOT_FOUND."""
         changed = await self._records.change(document_key(tenant, document), change)
         if changed is None:
             raise not_found(document)
         return changed
+
+    async def change_many(self, tenant: str, changes: Mapping[str, Change]) -> None:
+        """Replace documents, by id, as `change` does. Some at a time, so that a call that ends early has done some."""
+        waiting = iter(changes.items())
+        while some := list(islice(waiting, CHANGED_AT_ONCE)):
+            await asyncio.gather(*(self.change(tenant, document, change) for document, change in some))
 
     async def require_current(self) -> None:
         """Wait until this copy knows all that was written before. Raises UNAVAILABLE if NATS does not answer."""

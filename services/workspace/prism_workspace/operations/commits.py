@@ -65,7 +65,7 @@ class DraftCommits:
                 commit, is_new = await self._commit_of(request, head, drafts)
                 sha = commit.id.decode()
                 if not is_new or await self._refs.move(request.tenant, head, sha):
-                    await self._note(drafts, sha)
+                    await self._note(request.tenant, drafts, sha)
                     return CommitDocumentsReply(
                         commit_hash=sha,
                         files_committed=tuple(sorted(drafts)),
@@ -112,14 +112,10 @@ class DraftCommits:
         await self._objects.write(request.tenant, [*new, made])
         return made, True
 
-    async def _note(self, drafts: Mapping[str, DocumentRecord], commit: str) -> None:
+    async def _note(self, tenant: str, drafts: Mapping[str, DocumentRecord], commit: str) -> None:
         """Name the commit in the records. One that was changed meanwhile stays a draft."""
-        await asyncio.gather(
-            *(
-                self._records.change(one.tenant, one.document, partial(_committed, draft=one, commit=commit))
-                for one in drafts.values()
-            )
-        )
+        changes = {one.document: partial(_committed, draft=one, commit=commit) for one in drafts.values()}
+        await self._records.change_many(tenant, changes)
 
 
 def _committed(found: DocumentRecord, draft: DocumentRecord, commit: str) -> DocumentRecord:

@@ -148,9 +148,7 @@ class IndexProjection:
         batch, files = await self._batch(differing)
         is_whole = len(batch) == len(differing) and not has_drafts
         await self._import(tenant, files, head if is_whole else "")
-        await asyncio.gather(
-            *(self._records.change(tenant, one.document, partial(_indexed, sent=one)) for one in batch)
-        )
+        await self._records.change_many(tenant, {one.document: partial(_indexed, sent=one) for one in batch})
         for one in batch:
             if one.is_removed:
                 await self._records.forget(tenant, one.document)
@@ -192,9 +190,8 @@ class IndexProjection:
     async def _forget(self, tenant: str) -> None:
         """Note that nothing of a tenant is indexed."""
         known = await self._records.all_of(tenant)
-        await asyncio.gather(
-            *(self._records.change(tenant, one.document, _unindexed) for one in known if one.indexed_blob)
-        )
+        changes = {one.document: _unindexed for one in known if one.indexed_blob}
+        await self._records.change_many(tenant, changes)
 
     async def _content(self, record: DocumentRecord) -> bytes | None:
         """Returns the file of a document; None if it is gone."""
