@@ -29,7 +29,17 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 @pytest.fixture
 async def place(nats_server, tmp_path) -> AsyncIterator[Town]:
     async with town(nats_server, tmp_path) as made:
+        # The import of its six files has ended, and what it changed may not be kept yet.
+        await kept(made, made.origin.git("rev-parse", "HEAD").strip())
         yield made
+
+
+async def kept(place: Town, commit: str) -> None:
+    """Waits until the changes of an import are kept."""
+    wanted = ChangesRequest(tenant=TENANT, repo=NAME)
+    async with asyncio.timeout(60):
+        while commit not in {one.commit for one in (await place.repositories.changes(wanted)).changes}:
+            await asyncio.sleep(0.02)
 
 
 async def imported(place: Town, files: dict[str, str | None]) -> str:
@@ -37,10 +47,7 @@ async def imported(place: Town, files: dict[str, str | None]) -> str:
     commit = place.commit(files)
     await reindex(place)
     await place.serves_base(commit)
-    wanted = ChangesRequest(tenant=TENANT, repo=NAME)
-    async with asyncio.timeout(60):
-        while commit not in {one.commit for one in (await place.repositories.changes(wanted)).changes}:
-            await asyncio.sleep(0.02)
+    await kept(place, commit)
     return commit
 
 
@@ -163,6 +170,7 @@ async def test_a_repository_keeps_the_newest_entries_and_each_once(place: Town, 
 async def test_an_edit_without_files_names_a_commit_and_changes_none(place: Town) -> None:
     await imported(place, FILES)
     await edit(place, "src/app.py", b"app = 3\n")
+    await kept(place, UNCOMMITTED)
     before = await changes(place)
     commit = "c" * 40
     request = EditRequest(tenant=TENANT, repo_name=NAME, commit=commit)
