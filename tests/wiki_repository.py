@@ -159,7 +159,11 @@ def repository(text: str = "") -> tuple[Orientation, dict[str, Evidence]]:
         "component": Evidence(component=detail, outlines=outlines),
         "flows": Evidence(calls=(calls,), outlines=outlines),
         "types": Evidence(outlines=outlines),
+        "settings": Evidence(outlines=outlines),
+        "errors": Evidence(outlines=outlines),
+        "extending": Evidence(outlines=outlines),
         "guide": Evidence(),
+        "documents": Evidence(outlines=outlines),
         "conventions": Evidence(),
         "glossary": Evidence(outlines=outlines),
     }

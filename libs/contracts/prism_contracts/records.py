@@ -546,7 +546,11 @@ class WikiPageKind(StrEnum):
     COMPONENT = "component"
     FLOWS = "flows"
     TYPES = "types"
+    SETTINGS = "settings"
+    ERRORS = "errors"
+    EXTENDING = "extending"
     GUIDE = "guide"
+    DOCUMENTS = "documents"
     CONVENTIONS = "conventions"
     GLOSSARY = "glossary"
 

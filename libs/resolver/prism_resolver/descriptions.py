@@ -38,6 +38,10 @@ _GATHERED = re.compile(
     r"|(?:pub(?:\([^)]*\))?\s+)?mod\s+(?P<rs>\w+)\s*;)",
     re.MULTILINE,
 )
+_MODULE_DOC = re.compile(
+    r'^[ \t]*@moduledoc[ \t]+(?:~[sS])?(?:"""[^\n]*\n(?P<block>.{1,2000}?)(?=^[ \t]*"""|\Z)|"(?P<line>[^"\n]+)")',
+    re.MULTILINE | re.DOTALL,
+)
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.{2,120}?)[ \t#]*$|^(\S.{1,118})\n(?:={3,}|-{3,})$", re.MULTILINE)
 _PACKAGE_DOC = re.compile(r"Package\s+(\w+)\b")
 
@@ -59,7 +63,7 @@ def describe_file(file: DescribedFile) -> str:
     tested = _tested(file) if Flag.TEST in file.flags else ""
     if main and tested and not _is_named(file, main):
         main = None
-    said = _opening(file, has_main=main is not None and bool(main.docstring))
+    said = _module_doc(file) or _opening(file, has_main=main is not None and bool(main.docstring))
     found = said or (_said_of(main) if main else "") or tested or _composed(file, main)
     return _cut(found)
 
@@ -67,6 +71,16 @@ def describe_file(file: DescribedFile) -> str:
 def describe_symbol(symbol: Symbol | SymbolFact) -> str:
     """Returns the first sentence of its docstring, else what it is; at most `DESCRIPTION_CHARS_MAX` characters."""
     return _cut(_said_of(symbol) or f"{_kind(symbol).capitalize()} {symbol.qualified_name}.")
+
+
+def _module_doc(file: DescribedFile) -> str:
+    """Returns what the first module of a file of Elixir says of itself."""
+    said = (
+        _MODULE_DOC.search(file.opening)
+        if file.language == "elixir" and Flag.TEST not in file.flags
+        else None
+    )
+    return first_sentence(said["block"] or said["line"] or "") if said else ""
 
 
 def _opening(file: DescribedFile, *, has_main: bool) -> str:

@@ -10,6 +10,7 @@ from prism_atlas.core.columns import columns_of
 from prism_atlas.core.component_descriptions import described
 from prism_atlas.core.cycles import shortest_cycle
 from prism_atlas.core.entries import entries_of
+from prism_atlas.core.folder_parts import by_folder, folder_parts
 from prism_atlas.core.folders import agreement
 from prism_atlas.core.links import users_of
 from prism_atlas.core.module_map import modules, symbol_label, top_symbols
@@ -304,3 +305,38 @@ def test_generated_file_with_many_symbols_counts_once():
     snapshot = snapshot_of(files, {"gen.py": "g"})
     assert paths(snapshot) == ["gen.py", "use.py"]
     assert len(top_symbols(snapshot, [0])) <= 5
+
+
+def test_folders_are_components_without_tests(post):
+    analysis, names = by_folder(post)
+    overview = ArchitectureReport.of(analysis, names).overview(10)
+
+    assert sorted(names) == ["letters", "parcels"]
+    assert names[0] == "parcels"  # most of the rank
+    assert [component.name for component in overview.components] == names
+    assert [(one.source, one.target) for one in overview.dependencies] == [("letters", "parcels")]
+
+
+def test_large_folders_are_split_and_a_file_belongs_to_the_folder_of_its_name():
+    paths = ["mix.exs", "lib/depot.ex", *(f"lib/depot/part{n}.ex" for n in range(9)),
+             *(f"lib/depot/shelf/s{n}.ex" for n in range(9))]  # fmt: skip
+    parts = folder_parts(paths)
+
+    assert {name: len(found) for name, found in parts.items()} == {
+        ".": 1,
+        "lib/depot": 10,
+        "lib/depot/shelf": 9,
+    }
+
+
+def test_a_repository_of_many_folders_has_a_limited_number_of_parts():
+    parts = folder_parts([f"src/f{n}/g{m}/a.py" for n in range(20) for m in range(20)])
+
+    assert len(parts) == 20
+    assert sum(map(len, parts.values())) == 400
+
+
+def test_a_type_above_a_function_of_elixir_is_no_route():
+    text = "defmodule Depot do\n  @spec open(Server.options()) :: :ok\n  def open(o), do: o\nend\n"
+
+    assert entries_of(source_file("lib/depot.ex", text).facts) == []

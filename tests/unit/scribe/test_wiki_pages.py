@@ -29,8 +29,8 @@ def test_the_pages_are_in_reading_order():
     orientation, _ = repository()
 
     assert [entry.key for entry in contents.plan(orientation)] == [
-        "overview", "component-src-depot", "component-src-rates", "flows", "types", "run-and-test", "conventions",
-        "glossary",
+        "overview", "component-src-depot", "component-src-rates", "flows", "types", "settings", "errors", "extending",
+        "run-and-test", "documents", "conventions", "glossary",
     ]  # fmt: skip
 
 
@@ -122,9 +122,10 @@ def test_a_flow_names_each_call_with_its_place():
 def test_a_type_lists_its_members():
     page = written()["types"]
 
-    assert "- Made by `def __init__(self, rate: int)` (`src/depot/depot.py:24`)." in page
-    assert "- Fields in `src/depot/depot.py`: `rate` (line 12)." in page
-    assert "- Methods in `src/depot/depot.py`: `send` (line 14)." in page
+    assert "Made by the constructor in `src/depot/depot.py:24`." in page
+    assert "```\ndef __init__(self, rate: int)\n```" in page
+    assert "| field | line |\n| --- | --- |\n| `rate` | 12 |" in page
+    assert "| `send` | Send a parcel. | 14 |" in page
 
 
 def test_the_guide_has_the_commands_of_manifests_and_documents():

@@ -192,10 +192,11 @@ class ComponentDetail(Message):
 class ArchitectureRequest(ScopedRequest):
     """Describes the components of a repository, or one of them by name or id.
 
-    `limit` applies to each list.
+    `limit` applies to each list. With `by_folder`, folders of source files are the components.
     """
 
     component: FilePath = ""
+    by_folder: bool = False
     limit: Annotated[int, Field(ge=1, le=ARCHITECTURE_LIMIT_MAX)] = 20
 
 

@@ -26,6 +26,8 @@ ROUTE_DECORATORS = METHODS | frozenset(
     | {"requestmapping"}
     | {f"http{method}" for method in METHODS}
 )  # fmt: skip
+# Languages whose attributes above a function say what it is, and register nothing.
+UNDECORATED = frozenset({"elixir", "erlang"})
 COMMAND_DECORATORS = frozenset({"command", "group", "subcommand"})
 # Methods that register a route, and the objects they are called on.
 REGISTRATIONS = METHODS | frozenset(
@@ -64,6 +66,8 @@ def _mains(facts: FileFacts) -> Iterator[EntryRow]:
 
 def _decorated(facts: FileFacts) -> Iterator[EntryRow]:
     """Symbols whose decorator or annotation makes them an entry point."""
+    if facts.language in UNDECORATED:
+        return
     decorations: dict[int, list[Reference]] = {}
     for reference in facts.references:
         if reference.name.lower() in ROUTE_DECORATORS | COMMAND_DECORATORS:

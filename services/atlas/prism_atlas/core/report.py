@@ -1,5 +1,7 @@
 """The overview of a repository, computed once per build; requests select from it."""
 
+from collections.abc import Sequence
+
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.architecture import Architecture, balanced_by_kind
 from prism_contracts.base import Message
@@ -13,9 +15,9 @@ class ArchitectureReport(Message):
     whole: Overview
 
     @classmethod
-    def of(cls, analysis: Analysis) -> "ArchitectureReport":
-        """Compute the report."""
-        architecture = Architecture(analysis)
+    def of(cls, analysis: Analysis, names: Sequence[str] | None = None) -> "ArchitectureReport":
+        """Compute the report. `names` are those of the components, if known."""
+        architecture = Architecture(analysis, names)
         return cls(names=tuple(architecture.names), whole=architecture.overview(ARCHITECTURE_LIMIT_MAX))
 
     def overview(self, limit: int) -> Overview:

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from prism_atlas.core.architecture import Architecture
 from prism_atlas.core.component_descriptions import described
+from prism_atlas.core.folder_parts import by_folder
 from prism_atlas.core.module_map import RankedFile, modules
 from prism_atlas.core.ranking import TIERS
+from prism_atlas.core.report import ArchitectureReport
 from prism_atlas.operations.module_entries import ModuleEntries
 from prism_atlas.operations.served_graphs import ServedGraph, ServedGraphs
 from prism_contracts.rpc.maps import (
@@ -47,11 +49,11 @@ class MapHandlers:
     async def architecture(self, request: ArchitectureRequest) -> ArchitectureReply:
         """Returns an overview of all components, or the details of one."""
         served = await self._graphs.get(request)
-        report = await asyncio.to_thread(served.snapshot.read_report)
         if not request.component:
-            overview = await self._with_descriptions(served, report.overview(request.limit))
+            found = await asyncio.to_thread(_overview, served, request)
+            overview = await self._with_descriptions(served, found)
             return ArchitectureReply(repo=served.repo, overview=overview, receipt=served.receipt)
-        architecture = await asyncio.to_thread(Architecture, served.snapshot.analysis, report.names)
+        architecture = await asyncio.to_thread(_architecture, served, request)
         number = architecture.find(request.component)
         return ArchitectureReply(
             repo=served.repo,
@@ -98,6 +100,18 @@ class MapHandlers:
                 "cycles": len(cycles),
             },
         )
+
+
+def _overview(served: ServedGraph, request: ArchitectureRequest) -> Overview:
+    if request.by_folder:
+        return ArchitectureReport.of(*by_folder(served.snapshot.analysis)).overview(request.limit)
+    return served.snapshot.read_report().overview(request.limit)
+
+
+def _architecture(served: ServedGraph, request: ArchitectureRequest) -> Architecture:
+    if request.by_folder:
+        return Architecture(*by_folder(served.snapshot.analysis))
+    return Architecture(served.snapshot.analysis, served.snapshot.read_report().names)
 
 
 def _members(served: ServedGraph, files: Sequence[int]) -> list[RankedFile]:

@@ -1,7 +1,8 @@
 """Collects what the pages of a wiki are made of, by asking search and atlas. Raises PrismError only."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from prism_contracts.base import Message
@@ -45,17 +46,18 @@ from prism_contracts.rpc.maps import (
 from prism_runtime.bus import Bus
 from prism_scribe.core.wiki import contents
 from prism_scribe.core.wiki.commands import is_manifest
-from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose, types_of
-from prism_scribe.core.wiki.prose import is_translation
+from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
+from prism_scribe.core.wiki.pages import extending, types
+from prism_scribe.core.wiki.prose import guides, is_translation
 
 TIMEOUT_S = 14.0
 OVERVIEW_LIMIT = 60
 COMPONENT_LIMIT = 60
-MODULES_LIMIT = 120
+MODULES_LIMIT = 300
 PAGES_OF_FILES_MAX = 10
 DOCUMENTS_MAX = 16
 MANIFESTS_MAX = 12
-TYPES_OF_FILE_MAX = 1
+GUIDES_MAX = 24
 # Questions that one page asks at a time: indexing and other callers go on.
 AT_ONCE = 4
 
@@ -80,6 +82,7 @@ class WikiSources:
         self._name = name
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._outlines: dict[str, OutlineReply | None] = {}
+        self._texts: dict[str, tuple[str, ...]] = {}
 
     async def orient(self, version: int) -> Orientation:
         """Returns what is known of the repository as a whole.
@@ -87,7 +90,7 @@ class WikiSources:
         Raises GRAPH_NOT_BUILT while the graph is older than a version of the index.
         """
         overview_reply, modules, files, conventions = await asyncio.gather(
-            self._ask(ARCHITECTURE, ArchitectureRequest(**self._scope, limit=OVERVIEW_LIMIT)),
+            self._ask(ARCHITECTURE, ArchitectureRequest(**self._scope, by_folder=True, limit=OVERVIEW_LIMIT)),
             self._ask(MODULE_MAP, ModuleMapRequest(**self._scope, limit=MODULES_LIMIT)),
             self._files(),
             self._ask(CONVENTIONS, ConventionsRequest(**self._scope)),
@@ -106,7 +109,7 @@ class WikiSources:
             overview=overview,
             modules=modules.entries,
             files=files,
-            documents=await self._documents(),
+            documents=await self._documents(files),
             manifests=await self._each(manifests, self._lines),
             conventions=conventions.conventions,
             rules=conventions.rules,
@@ -121,8 +124,10 @@ class WikiSources:
                 return await self._of_flows(orientation)
             case WikiPageKind.TYPES:
                 return await self._of_types(orientation)
-            case WikiPageKind.GLOSSARY:
-                return Evidence(outlines=await self._outlined(contents.outlined(orientation)))
+            case WikiPageKind.EXTENDING:
+                return await self._of_extending(orientation)
+            case WikiPageKind.SETTINGS | WikiPageKind.ERRORS | WikiPageKind.DOCUMENTS | WikiPageKind.GLOSSARY:
+                return await self._survey(orientation)
             case WikiPageKind.OVERVIEW | WikiPageKind.GUIDE | WikiPageKind.CONVENTIONS:
                 return Evidence()
 
@@ -133,14 +138,8 @@ class WikiSources:
         return Evidence(component=component, outlines=await self._outlined(wanted))
 
     async def _of_flows(self, orientation: Orientation) -> Evidence:
-        main = orientation.overview.components[: contents.FLOW_COMPONENTS_MAX]
-        components = [await self._component(one.name) for one in main]
-        offered = [one.file_path for component in components for one in component.interface]
-        own = [path for path in offered if orientation.is_own(path)]
-        symbols = await self._outlined(list(dict.fromkeys([*own, *contents.outlined(orientation)])))
-        starts = contents.flow_starts(
-            orientation, components, {path: outline.symbols for path, outline in symbols.items()}
-        )
+        survey = await self._survey(orientation)
+        starts = contents.flow_starts(orientation, survey.outlines)
         calls = await self._each(starts, self._calls)
         called = [branch.node.file_path for reply in calls.values() for branch in reply.branches]
         roots = [root.file_path for reply in calls.values() for root in reply.roots]
@@ -148,17 +147,28 @@ class WikiSources:
         return Evidence(calls=tuple(calls.values()), outlines=outlines)
 
     async def _of_types(self, orientation: Orientation) -> Evidence:
-        outlines = await self._outlined(contents.outlined(orientation))
-        places = [
-            (path, one.symbol.qualified_name)
-            for path, outline in outlines.items()
-            for one in types_of(path, outline.symbols)[:TYPES_OF_FILE_MAX]
-        ]
-        hierarchies = await self._each(places[: contents.HIERARCHIES_MAX], self._hierarchy)
-        return Evidence(outlines=outlines, types=hierarchies)
+        survey = await self._survey(orientation)
+        places = [(one.path, one.symbol.name_line) for one in types.main_types(orientation, survey)]
+        return await self._with_hierarchies(survey, places[: contents.HIERARCHIES_MAX])
+
+    async def _of_extending(self, orientation: Orientation) -> Evidence:
+        survey = await self._survey(orientation)
+        places = [(one.path, one.symbol.name_line) for one in extending.interfaces(orientation, survey)]
+        return await self._with_hierarchies(survey, places)
+
+    async def _with_hierarchies(self, survey: Evidence, places: Sequence[tuple[str, int]]) -> Evidence:
+        return replace(survey, types=await self._each(places, self._hierarchy))
+
+    async def _survey(self, orientation: Orientation) -> Evidence:
+        """Returns the main source files of the repository, each read once for a wiki."""
+        paths = contents.surveyed(orientation)
+        missing = [path for path in paths if path not in self._texts]
+        self._texts |= dict.fromkeys(missing, ()) | await self._each(missing, self._lines)
+        outlines = await self._outlined(paths)
+        return Evidence(outlines=outlines, texts={path: self._texts[path] for path in paths})
 
     async def _component(self, name: str) -> ComponentDetail:
-        request = ArchitectureRequest(**self._scope, component=name, limit=COMPONENT_LIMIT)
+        request = ArchitectureRequest(**self._scope, by_folder=True, component=name, limit=COMPONENT_LIMIT)
         reply = await self._ask(ARCHITECTURE, request)
         assert reply.component is not None  # a component was requested
         return reply.component
@@ -175,10 +185,14 @@ class WikiSources:
                 break
         return files
 
-    async def _documents(self) -> tuple[Prose, ...]:
+    async def _documents(self, files: Mapping[str, FileEntry]) -> tuple[Prose, ...]:
         reply = await self._ask(REPO_CONTEXT, RepoContextRequest(**self._scope))
         own = [one for one in reply.documents if not is_translation(one.file_path)]
-        sections = {one.file_path: one.section for one in own[:DOCUMENTS_MAX]}
+        sections: dict[str, ContextSection | None] = {
+            one.file_path: one.section for one in own[:DOCUMENTS_MAX]
+        }
+        for path in guides(files)[:GUIDES_MAX]:
+            sections.setdefault(path, None)
         read = [path for path, section in sections.items() if section not in _NOT_QUOTED]
         lines = await self._each(read, self._lines)
         outlines = await self._outlined(read)
@@ -211,10 +225,11 @@ class WikiSources:
         )
         return await self._ask(CALL_HIERARCHY, request)
 
-    async def _hierarchy(self, place: tuple[str, str]) -> TypeHierarchyReply:
-        path, name = place
+    async def _hierarchy(self, place: tuple[str, int]) -> TypeHierarchyReply:
+        """Returns the relatives of a type, which its line names: several types may have its name."""
+        path, line = place
         request = TypeHierarchyRequest(
-            **self._scope, symbol=name, path=path, include_candidates=False, source_only=True, limit=30
+            **self._scope, symbol=f"{path}:{line}", include_candidates=False, source_only=True, limit=30
         )
         return await self._ask(TYPE_HIERARCHY, request)
 

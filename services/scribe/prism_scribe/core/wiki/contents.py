@@ -1,12 +1,15 @@
 """Plans the pages of a wiki: the same repository gives the same pages with the same keys."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from prism_contracts.code import CALLABLE_KINDS, Symbol
+from prism_contracts.code import CALLABLE_KINDS, CALLING_LANGUAGES, Symbol
 from prism_contracts.records import WikiPageKind, WikiTocEntry
-from prism_contracts.rpc.maps import ComponentDetail, ComponentSummary, EntryKind
+from prism_contracts.rpc.files import OutlineReply
+from prism_contracts.rpc.maps import ComponentSummary, EntryKind
+from prism_scribe.core.wiki import prose
 from prism_scribe.core.wiki.orientation import Orientation
 
 COMPONENTS_MAX = 24
@@ -14,20 +17,29 @@ COMPONENTS_MAX = 24
 TRIVIAL_RANK_MAX = 0.005
 TRIVIAL_FILES_MAX = 3
 SLUG_CHARS_MAX = 60
-# Files outlined for the pages on types and terms, the most depended-upon first.
+# Files outlined for the page on terms, the most depended-upon first.
 OUTLINED_MAX = 24
+# Files that are read for the pages on types, settings, errors and interfaces, the most depended-upon first.
+SURVEYED_MAX = 300
+SURVEYED_LINES_MAX = 120_000
 # Main files of a component that are outlined for its page.
 COMPONENT_OUTLINED_MAX = 8
-FLOWS_MAX = 6
-FLOWS_OF_COMPONENT_MAX = 2
-# Components whose functions flows begin at, if there is no entry point.
-FLOW_COMPONENTS_MAX = 4
+FLOWS_MAX = 14
+FLOWS_OF_FILE_MAX = 3
+PROGRAMS_MAX = 4
+COMMANDS_MAX = 5
 FLOW_DEPTH = 3
-FLOW_WIDTH = 6
+FLOW_WIDTH = 8
 HIERARCHIES_MAX = 12
+
+# What is in no folder, as atlas names it.
+TOP = "."
+TOP_TITLE = "top folder"
 
 _FIRST_KINDS = (EntryKind.MAIN, EntryKind.COMMAND, EntryKind.ROUTE, EntryKind.SCRIPT, EntryKind.ROOT)
 _MAIN_NAMES = frozenset({"mod", "lib", "main", "index", "__init__", "doc", "package-info"})
+_RUNS = re.compile(r"^(?:run|execute|handle|call|invoke|perform)$", re.IGNORECASE)
+_COMMAND_TYPE = re.compile(r"(?:Command|Cmd)$")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -45,9 +57,17 @@ def plan(orientation: Orientation) -> tuple[WikiTocEntry, ...]:
         )
     if orientation.overview.components or orientation.overview.entry_points:
         entries.append(WikiTocEntry(key="flows", title="Entry points and flows", kind=WikiPageKind.FLOWS))
-    if outlined(orientation):
-        entries.append(WikiTocEntry(key="types", title="Data types", kind=WikiPageKind.TYPES))
+    if surveyed(orientation):
+        entries += [
+            WikiTocEntry(key="types", title="Data types", kind=WikiPageKind.TYPES),
+            WikiTocEntry(key="settings", title="Settings and limits", kind=WikiPageKind.SETTINGS),
+            WikiTocEntry(key="errors", title="Errors", kind=WikiPageKind.ERRORS),
+            WikiTocEntry(key="extending", title="How to extend", kind=WikiPageKind.EXTENDING),
+        ]
     entries.append(WikiTocEntry(key="run-and-test", title="How to run and test", kind=WikiPageKind.GUIDE))
+    if orientation.documents:
+        title = "What the documents say"
+        entries.append(WikiTocEntry(key="documents", title=title, kind=WikiPageKind.DOCUMENTS))
     if orientation.conventions or orientation.rules:
         entries.append(WikiTocEntry(key="conventions", title="Conventions", kind=WikiPageKind.CONVENTIONS))
     if outlined(orientation):
@@ -57,60 +77,94 @@ def plan(orientation: Orientation) -> tuple[WikiTocEntry, ...]:
 
 def component_title(name: str) -> str:
     """Returns a title: the name of a component without the folders that every newcomer skips."""
-    return name.removeprefix("src/") or name
+    return TOP_TITLE if name == TOP else name.removeprefix("src/") or name
 
 
-def flow_starts(
-    orientation: Orientation, components: Sequence[ComponentDetail], symbols: Mapping[str, Sequence[Symbol]]
-) -> list[tuple[str, int]]:
-    """Returns where flows begin, as (path, line): entry points, one of each file, programs first.
+def flow_starts(orientation: Orientation, outlines: Mapping[str, OutlineReply]) -> list[tuple[str, int]]:
+    """Returns where flows begin, as (path, line): programs and commands, then what the examples of documents call.
 
-    A library has few of its own: what its components offer comes next, the most used functions first. A small
-    one has a single component: then the functions of its main files.
+    A library without examples begins at the functions of its main files.
     """
+    starts = [*_programs(orientation), *_commands(outlines), *_called_in_documents(orientation, outlines)]
+    return (list(dict.fromkeys(starts)) or _functions(orientation, outlines))[:FLOWS_MAX]
+
+
+def _programs(orientation: Orientation) -> list[tuple[str, int]]:
+    """Returns the entry points of programs, one of each file. Files that nothing uses are none."""
     own = [entry for entry in orientation.own_entry_points() if orientation.is_own(entry.file_path)]
+    own = [entry for entry in own if entry.kind is not EntryKind.ROOT]
     own.sort(key=lambda entry: _FIRST_KINDS.index(entry.kind))
     by_file: dict[str, tuple[str, int]] = {}
     for entry in own:
         by_file.setdefault(entry.file_path, (entry.file_path, entry.line if entry.symbol else 0))
-    starts = [*by_file.values(), *_offered(orientation, components, symbols)]
-    return (starts or _functions(orientation, symbols))[:FLOWS_MAX]
+    return list(by_file.values())[:PROGRAMS_MAX]
 
 
-def _functions(orientation: Orientation, symbols: Mapping[str, Sequence[Symbol]]) -> list[tuple[str, int]]:
+def _commands(outlines: Mapping[str, OutlineReply]) -> list[tuple[str, int]]:
+    """Returns the methods that run commands, which have a type for each."""
+    found = [
+        (path, symbol.name_line)
+        for path, outline in outlines.items()
+        for symbol in outline.symbols
+        if symbol.parent >= 0
+        and _RUNS.match(symbol.name)
+        and _COMMAND_TYPE.search(outline.symbols[symbol.parent].name)
+        and not symbol.bodiless
+    ]
+    return found[:COMMANDS_MAX]
+
+
+def _called_in_documents(
+    orientation: Orientation, outlines: Mapping[str, OutlineReply]
+) -> list[tuple[str, int]]:
+    """Returns the exported functions that examples call, those of most documents first.
+
+    A method counts if the examples name its type, or if no other type has a method of that name.
+    """
+    called, named = prose.calls_in_code(orientation.documents), prose.names_in_code(orientation.documents)
+    by_name: dict[str, list[tuple[int, str, Symbol, str]]] = {}
+    for position, (path, outline) in enumerate(outlines.items()):
+        for symbol in outline.symbols:
+            if (
+                symbol.kind in CALLABLE_KINDS
+                and symbol.exported
+                and symbol.name in called
+                and not symbol.bodiless
+            ):
+                owner = outline.symbols[symbol.parent].name.rpartition(".")[2] if symbol.parent >= 0 else ""
+                by_name.setdefault(symbol.name, []).append((position, path, symbol, owner))
+    scored: list[tuple[float, int, str, int]] = []
+    for name, places in by_name.items():
+        fitting = [one for one in places if not one[3] or named[one[3]]] or (
+            places if len(places) == 1 else []
+        )
+        for position, path, symbol, owner in fitting:
+            # What many types have in common tells less.
+            score = (called[name] + min(named[owner], called[name])) / len(fitting)
+            scored.append((-score, position, path, symbol.name_line))
+    of_file: Counter[str] = Counter()
+    found = []
+    for _, _, path, line in sorted(scored):
+        if of_file[path] < FLOWS_OF_FILE_MAX:
+            of_file[path] += 1
+            found.append((path, line))
+    return found
+
+
+def _functions(orientation: Orientation, outlines: Mapping[str, OutlineReply]) -> list[tuple[str, int]]:
     return [
         (path, symbol.name_line)
         for path in outlined(orientation)
-        for symbol in symbols.get(path, ())
-        if symbol.kind in CALLABLE_KINDS and symbol.exported and symbol.parent < 0
+        for symbol in (outlines[path].symbols if path in outlines else ())
+        if symbol.kind in CALLABLE_KINDS and symbol.exported and not symbol.name.startswith("_")
     ]
-
-
-def _offered(
-    orientation: Orientation, components: Sequence[ComponentDetail], symbols: Mapping[str, Sequence[Symbol]]
-) -> list[tuple[str, int]]:
-    callables = {
-        (path, symbol.qualified_name)
-        for path, some in symbols.items()
-        for symbol in some
-        if symbol.kind in CALLABLE_KINDS
-    }
-    starts: list[tuple[str, int]] = []
-    for component in components:
-        offered = [
-            (one.file_path, one.line)
-            for one in component.interface
-            if (one.file_path, one.symbol) in callables and orientation.is_own(one.file_path)
-        ]
-        starts += offered[:FLOWS_OF_COMPONENT_MAX]
-    return starts[:FLOWS_MAX]
 
 
 def describes(path: str, place: str) -> bool:
     """Whether what a file says is about a folder as a whole: `__init__.py`, `mod.rs`, `ui/ui.go`. Or it is the place."""
     at = PurePosixPath(path)
     is_main = at.stem.lower() in _MAIN_NAMES or at.stem.lower() == PurePosixPath(place).name.lower()
-    return path == place or (str(at.parent) == place and is_main)
+    return path == place or str(at.with_suffix("")) == place or (str(at.parent) == place and is_main)
 
 
 def main_files(orientation: Orientation, name: str, paths: Sequence[str]) -> list[str]:
@@ -123,6 +177,22 @@ def outlined(orientation: Orientation) -> list[str]:
     """Returns the files whose types and terms are described."""
     own = [entry.file_path for entry in orientation.modules if orientation.is_own(entry.file_path)]
     return own[:OUTLINED_MAX]
+
+
+def surveyed(orientation: Orientation) -> list[str]:
+    """Returns the source files that are read whole, the most depended-upon first, then by path."""
+    ranked = [entry.file_path for entry in orientation.modules]
+    found: list[str] = []
+    lines = 0
+    for path in dict.fromkeys([*ranked, *sorted(orientation.files)]):
+        known = orientation.files.get(path)
+        if known is None or known.language not in CALLING_LANGUAGES or not orientation.is_own(path):
+            continue
+        lines += known.lines
+        if len(found) >= SURVEYED_MAX or lines > SURVEYED_LINES_MAX:
+            break
+        found.append(path)
+    return found
 
 
 def outlined_of_component(orientation: Orientation, paths: Sequence[str]) -> list[str]:

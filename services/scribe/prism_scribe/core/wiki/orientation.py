@@ -12,17 +12,18 @@ from prism_contracts.rpc.maps import ComponentDetail, EntryPoint, ModuleEntry, O
 
 # Folders whose code shows, measures or tests what a repository does.
 _SHOWN = re.compile(
-    r"(?:^|/)(?:examples?|samples?|demos?|bench(?:es|marks?)?|performance|docs?|tests?|specs?|fixtures|testdata)/",
+    r"(?:^|/)(?:_?examples?|samples?|demos?|bench(?:es|marks?)?|performance|docs?|tests?|specs?|fixtures|"
+    r"\w*test(?:ing)?[-_]?(?:utils?|data|helpers?|support|kit|suite|lib)?|mocks?)/",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True)
 class Prose:
-    """A document of the repository, with its headings as symbols."""
+    """A document of the repository, with its headings as symbols. `section` is None for a guide."""
 
     path: str
-    section: ContextSection
+    section: ContextSection | None
     lines: tuple[str, ...]
     headings: tuple[Symbol, ...] = ()
 
@@ -71,14 +72,22 @@ class Evidence:
 
     component: ComponentDetail | None = None
     outlines: Mapping[str, OutlineReply] = field(default_factory=dict)
+    # The lines of source files, by path.
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     calls: tuple[CallHierarchyReply, ...] = ()
-    types: Mapping[tuple[str, str], TypeHierarchyReply] = field(default_factory=dict)
+    # The relatives of types, by path and line of the name.
+    types: Mapping[tuple[str, int], TypeHierarchyReply] = field(default_factory=dict)
 
     def symbol(self, path: str, qualified_name: str) -> Symbol | None:
         """Returns a symbol of an outlined file."""
         outline = self.outlines.get(path)
         symbols = outline.symbols if outline else ()
         return next((symbol for symbol in symbols if symbol.qualified_name == qualified_name), None)
+
+    def line(self, path: str, number: int) -> str:
+        """Returns a line of a source file without its indentation; empty if it is unknown."""
+        text = self.texts.get(path, ())
+        return text[number - 1].strip() if 0 < number <= len(text) else ""
 
 
 @dataclass(frozen=True)

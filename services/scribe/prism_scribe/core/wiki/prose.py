@@ -1,10 +1,12 @@
 """Finds in documents what a wiki quotes: the first paragraph, sections by title, and lines that name a path."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.rpc.files import FileEntry
 from prism_scribe.core.wiki.orientation import Prose
 
 PARAGRAPH_CHARS_MIN = 40
@@ -33,6 +35,28 @@ _TRANSLATION = re.compile(
     r"(?:[-_][a-z]{2,4})?\.\w+$",
     re.IGNORECASE,
 )
+
+
+_GUIDE = re.compile(
+    r"(?:^|/)(?:docs?|guides?|documentation|manual|handbook)/.*\.(?:md|mdx|markdown|rst|adoc|txt)$",
+    re.IGNORECASE,
+)
+# Documents that are about the project's past, its law or its site.
+_ASIDE = re.compile(
+    r"(?:^|/)(?:change(?:s|log)?|history|news|licen[cs]e|releases?|requirements|authors|code[_-]of[_-]conduct)[^/]*$"
+    r"|(?:^|/)(?:node_modules|templates?|_templates|release-?notes|blog|adrs?|decisions|rfcs?)/",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(
+    r"(?:^|/)(?:index|readme|intro\w*|overview|getting[-_]?started|quick[-_]?start|tutorial|usage|guide)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[A-Za-z_]\w+")
+# A call, and a decorator.
+_CALLED = re.compile(r"([A-Za-z_]\w+[!?]?)\(|@(?:\w+\.)*([a-z_]\w+)")
+_DEFINED = re.compile(r"\b(?:def|defp|func|fn|function|fun)\s+([A-Za-z_]\w+[!?]?)")
+TOP_WEIGHT = 4
+_SPAN = re.compile(r"`([^`\n]+)`")
 
 
 class Quote(NamedTuple):
@@ -82,6 +106,39 @@ def sentence(said: str) -> str:
     return said if is_sentence else ""
 
 
+def guides(files: Mapping[str, FileEntry]) -> list[str]:
+    """Returns the documents in folders of documents, those that a reader begins with first."""
+    found = [
+        path for path in files if _GUIDE.search(path) and not _ASIDE.search(path) and not is_translation(path)
+    ]
+    return sorted(found, key=lambda path: (not _FIRST.search(path), path.count("/"), path))
+
+
+def names_in_code(documents: Sequence[Prose]) -> Counter[str]:
+    """Returns the names in the code of documents, blocks and spans, with the number of documents that have each."""
+    counts: Counter[str] = Counter()
+    for document in documents:
+        blocks = [line for block in code_blocks(document, 1, LINES_MAX) for line in block.lines]
+        spans = [span for line in document.lines[:LINES_MAX] for span in _SPAN.findall(line)]
+        counts.update({name for text in (*blocks, *spans) for name in _NAME.findall(text)})
+    return counts
+
+
+def calls_in_code(documents: Sequence[Prose]) -> Counter[str]:
+    """Returns the names that the code blocks of documents call or decorate with, by their weight.
+
+    The introductions at the top of a repository weigh more than other documents.
+    """
+    counts: Counter[str] = Counter()
+    for document in documents:
+        lines = [line for block in code_blocks(document, 1, LINES_MAX) for line in block.lines]
+        names = {name for line in lines for found in _CALLED.findall(line) for name in found if name}
+        defined = {name for line in lines for name in _DEFINED.findall(line)}
+        weight = TOP_WEIGHT if "/" not in document.path else 1
+        counts.update(dict.fromkeys(names - defined, weight))
+    return counts
+
+
 def is_translation(path: str) -> bool:
     """Whether a document is a translation, such as `README_KO.md` or `README.zh-CN.md`."""
     return _TRANSLATION.search(path) is not None
@@ -118,14 +175,14 @@ def code_blocks(document: Prose, start: int, end: int) -> Iterator[CodeBlock]:
         if fence := _FENCE.match(line):
             closing = _closing(document.lines, number, fence[1], last)
             body = document.lines[number : closing - 1]
-            yield CodeBlock(document.path, number + 1, fence[2], _dedented(body))
+            yield CodeBlock(document.path, number + 1, fence[2], dedented(body))
             number = closing
         elif (directive := _DIRECTIVE.match(line)) or _is_literal_lead(line):
             body_start, body_end = _indented(document.lines, number, last)
             if body_end > body_start:
                 language = directive[1] if directive else ""
                 body = document.lines[body_start:body_end]
-                yield CodeBlock(document.path, body_start + 1, language, _dedented(body))
+                yield CodeBlock(document.path, body_start + 1, language, dedented(body))
             number = max(body_end, number)
         number += 1
 
@@ -200,7 +257,8 @@ def _indented(lines: Sequence[str], after: int, last: int) -> tuple[int, int]:
     return start, end
 
 
-def _dedented(lines: Sequence[str]) -> tuple[str, ...]:
+def dedented(lines: Sequence[str]) -> tuple[str, ...]:
+    """Returns lines without the indentation that all of them have."""
     indents = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
     margin = min(indents, default=0)
     return tuple(line[margin:].rstrip() for line in lines)

@@ -8,15 +8,23 @@ from prism_scribe.core.wiki.orientation import Evidence, Orientation
 from prism_scribe.core.wiki.pages import (
     component,
     conventions,
+    documents,
+    errors,
+    extending,
     flows,
     glossary,
     guide,
     overview,
+    settings,
     types,
 )
 
 # Counts up when the same sources give another page.
-FORMAT = 3
+FORMAT = 4
+
+# A page that is longer is cut: a reader of ten pages has a few minutes for each.
+CHARS_MAX = 60_000
+CUT = "The rest of this page is left out: it is too long."
 
 Toc = tuple[WikiTocEntry, ...]
 
@@ -25,7 +33,11 @@ WRITERS: Mapping[WikiPageKind, Callable[[Orientation, Evidence, Toc], list[str]]
     WikiPageKind.COMPONENT: component.lines,
     WikiPageKind.FLOWS: flows.lines,
     WikiPageKind.TYPES: types.lines,
+    WikiPageKind.SETTINGS: settings.lines,
+    WikiPageKind.ERRORS: errors.lines,
+    WikiPageKind.EXTENDING: extending.lines,
     WikiPageKind.GUIDE: guide.lines,
+    WikiPageKind.DOCUMENTS: documents.lines,
     WikiPageKind.CONVENTIONS: conventions.lines,
     WikiPageKind.GLOSSARY: glossary.lines,
 }
@@ -34,8 +46,21 @@ WRITERS: Mapping[WikiPageKind, Callable[[Orientation, Evidence, Toc], list[str]]
 def write(entry: WikiTocEntry, orientation: Orientation, evidence: Evidence, toc: Toc) -> str:
     """Returns a page without its header, which names the commit: equal sources give an equal page."""
     lines = WRITERS[entry.kind](orientation, evidence, toc)
-    kept = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
+    kept = _bounded([line for line, before in zip(lines, ["", *lines], strict=False) if line or before])
     return "\n".join(kept).rstrip("\n") + "\n"
+
+
+def _bounded(lines: list[str]) -> list[str]:
+    """Returns lines of at most `CHARS_MAX` characters. A longer page ends after a row or an item, and says so."""
+    room, fenced, end = CHARS_MAX - len(CUT), False, 0
+    for number, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return [*lines[:end], "", CUT]
+        fenced ^= line.startswith("```")
+        if not fenced:
+            end = number + 1
+    return lines
 
 
 def source_hash(page: str) -> str:

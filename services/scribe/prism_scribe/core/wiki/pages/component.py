@@ -46,8 +46,8 @@ def lines(orientation: Orientation, evidence: Evidence, toc: tuple[WikiTocEntry,
 def _introduction(orientation: Orientation, shown: ComponentDetail) -> Iterator[str]:
     summary = shown.summary
     yield (
-        f"{markdown.counted(summary.files, 'file')} with about {markdown.roughly(summary.lines)} lines use each other more than they use "
-        f"others. They carry {summary.rank:.0%} of the weight of all references in the repository."
+        f"{markdown.counted(summary.files, 'source file')} with about {markdown.roughly(summary.lines)} lines, which carry "
+        f"{summary.rank:.0%} of the weight of all references in the repository."
     )
     yield ""
     paths = [*summary.main_files, *(entry.file_path for entry in shown.files)]

@@ -8,19 +8,22 @@ from prism_resolver.prose import first_sentence
 from prism_scribe.core.wiki import diagrams, markdown
 from prism_scribe.core.wiki.orientation import Evidence, Orientation
 
-CALLS_MAX = 24
+CALLS_MAX = 32
+FLOWS_MAX = 8
 
 
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
     """Returns the page."""
     begun = [calls for calls in evidence.calls if calls.roots]
-    flows = [line for calls in begun if calls.branches for line in _flow(orientation, calls, evidence)]
+    with_calls = [calls for calls in begun if calls.branches][:FLOWS_MAX]
+    flows = [line for calls in with_calls for line in _flow(orientation, calls, evidence)]
     ended = [calls.roots[0] for calls in begun if not calls.branches]
     if ended:
         names = [f"{_name(node)} ({markdown.place(node.file_path, node.line)})" for node in ended]
         flows += [f"No call is resolved to code of the repository in {markdown.joined(names)}."]
     lead = (
-        "Each flow begins at an entry point and follows calls that are resolved with certainty. "
+        "Each flow begins where a program starts, or at a function that the examples of the documents call, and "
+        "follows calls that are resolved with certainty. "
         "Calls of libraries, of stored functions and of unknown receivers are not in it."
     )
     return [

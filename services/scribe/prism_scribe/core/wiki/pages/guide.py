@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from prism_contracts.records import WikiTocEntry
 from prism_contracts.rpc.guidance import ContextSection
-from prism_scribe.core.wiki import commands, markdown, prose
+from prism_scribe.core.wiki import commands, markdown, prose, single_tests
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 
 COMMANDS_MAX = 30
@@ -31,16 +31,21 @@ _ABOUT_RUNNING = re.compile(
     r"develop(?:ment|ing)?|compil(?:e|ing|ation)|test(?:s|ing)?|requirements?|prerequisites?|deploy\w*)\b",
     re.IGNORECASE,
 )
-_QUOTED = (ContextSection.README, ContextSection.CONTRIBUTING, ContextSection.ARCHITECTURE)
+_QUOTED = (ContextSection.README, ContextSection.CONTRIBUTING, ContextSection.ARCHITECTURE, None)
+GUIDES_MAX = 4
+GUIDE_SECTIONS_MAX = 3
 
 
 def lines(orientation: Orientation, _: Evidence, __: tuple[WikiTocEntry, ...]) -> list[str]:
     """Returns the page."""
     documents = [one for one in orientation.documents if one.section in _QUOTED]
     documents.sort(key=lambda one: (one.path.count("/"), _QUOTED.index(one.section)))
-    said = [line for document in documents for line in _sections(document)]
+    guides = [one for one in documents if one.section is None and prose.sections(one, _ABOUT_RUNNING)]
+    dropped = {one.path for one in guides[GUIDES_MAX:]}
+    said = [line for one in documents if one.path not in dropped for line in _sections(one)]
     found = [
         *markdown.section("In short", in_short(orientation)),
+        *markdown.section("The tests of one file", _one_test(orientation)),
         *markdown.section("What the documents say", said[:-1]),
         *_commands(orientation),
         *markdown.section("Examples", _examples(orientation)),
@@ -51,7 +56,8 @@ def lines(orientation: Orientation, _: Evidence, __: tuple[WikiTocEntry, ...]) -
 
 
 def _sections(document: Prose) -> Iterator[str]:
-    for heading in prose.sections(document, _ABOUT_RUNNING)[:SECTIONS_MAX]:
+    most = SECTIONS_MAX if document.section else GUIDE_SECTIONS_MAX
+    for heading in prose.sections(document, _ABOUT_RUNNING)[:most]:
         blocks = [*prose.code_blocks(document, heading.start_line, heading.end_line)][:BLOCKS_MAX]
         quote = prose.first_paragraph(document, heading.start_line + 1, heading.end_line)
         steps = _steps(document, heading.start_line + 1, heading.end_line) if not blocks else []
@@ -140,6 +146,15 @@ def _commands(orientation: Orientation) -> Iterator[str]:
 
 def _about(one: commands.Command) -> str:
     return markdown.text(one.about) if one.is_prose else markdown.code(one.about)
+
+
+def _one_test(orientation: Orientation) -> list[str]:
+    found = single_tests.one_tests(orientation)
+    rows = [
+        f"- {markdown.code(one.command)}: {markdown.place(one.path, 1)}, with the tool of {markdown.place(one.sign, 1)}"
+        for one in found
+    ]
+    return ["By the usage of the tool, with one file as an example:", "", *rows] if rows else []
 
 
 def _tests(orientation: Orientation) -> list[str]:

@@ -26,11 +26,20 @@ EDGES_OF_COMPONENT_MAX = 3
 EDGES_MAX = 16
 LIBRARIES_MAX = 24
 FEATURES_MAX = 8
+EXAMPLE_LINES_MIN = 4
 ENTRIES_MAX = 8
 
 _FEATURES = re.compile(
     r"^\W*(?:key |main |core )?(?:features|highlights|what (?:is|it)\b|why\b)", re.IGNORECASE
 )
+_INTRODUCING = (ContextSection.README, ContextSection.VISION, None)
+_FENCE_LANGUAGES = {
+    "js": "javascript", "ts": "typescript", "py": "python", "rb": "ruby", "rs": "rust", "golang": "go", "ex": "elixir",
+    "exs": "elixir", "cs": "csharp", "c#": "csharp", "kt": "kotlin", "jsx": "javascript", "c++": "cpp", "pycon": "python",
+}  # fmt: skip
+_SHELLS = frozenset({"bash", "fish", "powershell", "html", "scss", "sql", "hcl", "nix"})
+_EXAMPLE = re.compile(r"example|hello|quick|usage|start|basic|how to use|synopsis", re.IGNORECASE)
+_INSTALLS = re.compile(r"\bdef deps\b|^\s*\{:\w+, *\"|^\s*(?:pip|npm|composer|go get|cargo add|gem|dotnet) ")
 _SECTION_NAMES = {
     ContextSection.VISION: "what it is for",
     ContextSection.README: "introduction",
@@ -47,6 +56,7 @@ def lines(orientation: Orientation, _: Evidence, toc: tuple[WikiTocEntry, ...]) 
         f"# {markdown.text(orientation.repo)}",
         "",
         *_introduction(orientation),
+        *markdown.section("A first example", _example(orientation)),
         *markdown.section("Layout", [*_size(orientation), "", *layout.lines(orientation)]),
         *markdown.section("Where to begin reading", _modules(orientation)),
         *markdown.section("How to run and test", _commands(orientation)),
@@ -82,6 +92,44 @@ def _features(document: Prose) -> Iterator[str]:
                 return
 
 
+def _example(orientation: Orientation) -> list[str]:
+    """Returns an example of use from the documents, in a language of the source: the first below a title that says so."""
+    own = Counter(file.language for path, file in orientation.files.items() if orientation.is_own(path))
+    languages = {one for one, _ in own.most_common(LANGUAGES_MAX) if one in CALLING_LANGUAGES - _SHELLS}
+    documents = [one for one in orientation.documents if one.section in _INTRODUCING]
+    documents.sort(key=lambda one: (one.section is None, _nearness(one.path, orientation.repo)))
+    found = [
+        (document, block)
+        for document in documents
+        for block in prose.code_blocks(document, 1, len(document.lines))
+        if _is_example(block, languages)
+    ]
+    if not found:
+        return []
+    document, block = next(
+        (one for one in found if one[0] is found[0][0] and _EXAMPLE.search(_title_above(*one))), found[0]
+    )
+    end = block.line + len(block.lines) - 1
+    return [
+        f"From {markdown.place(document.path, block.line, end)}:",
+        "",
+        *markdown.block(block.lines, block.language),
+    ]
+
+
+def _title_above(document: Prose, block: prose.CodeBlock) -> str:
+    above = [one.name for one in document.headings if one.start_line <= block.line]
+    return above[-1] if above else ""
+
+
+def _is_example(block: prose.CodeBlock, languages: AbstractSet[str]) -> bool:
+    """Whether a block uses code: it names a language of the source, and has several statements."""
+    named = _FENCE_LANGUAGES.get(block.language.lower(), block.language.lower())
+    lines = [line for line in block.lines if line.strip()]
+    is_install = any(map(_INSTALLS.search, lines[:2]))
+    return named in languages and len(lines) >= EXAMPLE_LINES_MIN and not is_install
+
+
 def _nearness(path: str, repo: str) -> tuple[int, bool]:
     """Returns an order of documents: of the repository itself, of the package with its name, of other packages."""
     folders = PurePosixPath(path).parts[:-1]
@@ -107,8 +155,7 @@ def _size(orientation: Orientation) -> list[str]:
     if components := totals.get("components", 0):
         grouped = totals.get("files_in_components", 0)
         sentences.append(
-            f"By their references to each other, {markdown.counted(grouped, 'file')} form "
-            f"{markdown.counted(components, 'component')}."
+            f"{markdown.counted(grouped, 'source file')} with code are in {markdown.counted(components, 'component')}."
         )
     return [" ".join(sentences)]
 
@@ -129,8 +176,7 @@ def _components(orientation: Orientation, toc: Sequence[WikiTocEntry]) -> list[s
         for one in shown
     ]
     explained = (
-        "A component is a group of files that use each other more than they use others. "
-        "It has the name of its main folder or file. "
+        "A component is a folder with its source files, or a part of a large folder. Tests are in none. "
         "Weight is the share of all references, counted through the files that depend on it."
     )
     table = markdown.table(("component", "what is in it", "files", "lines", "weight"), rows)
@@ -257,7 +303,7 @@ def _packages(orientation: Orientation) -> list[str]:
 
 def _documents(orientation: Orientation) -> list[str]:
     return [
-        f"- {markdown.place(one.path, 1)}: {_SECTION_NAMES[one.section]}, "
+        f"- {markdown.place(one.path, 1)}: {_SECTION_NAMES[one.section] if one.section else 'guide'}, "
         f"{markdown.counted(len(one.lines), 'line')}"
         for one in orientation.documents[:DOCUMENTS_MAX]
     ]

@@ -1,0 +1,195 @@
+"""The errors that the code defines and raises: what each says of itself, and where it is raised."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prism_contracts.code import TYPE_KINDS, Symbol, SymbolKind
+from prism_contracts.records import WikiTocEntry
+from prism_scribe.core.wiki import declarations, markdown
+from prism_scribe.core.wiki.contents import surveyed
+from prism_scribe.core.wiki.orientation import Evidence, Orientation
+
+ERRORS_MAX = 60
+RAISED_MAX = 50
+PLACES_MAX = 3
+FIELDS_MAX = 4
+
+_NAMED = re.compile(r"(?:Error|Exception|Failure|Fault|Warning)s?$|^Err[A-Z]|^err[A-Z]|^E[A-Z]{3,}")
+_BASE = re.compile(r"\b(?:\w*Error|\w*Exception|Throwable)\b")
+_MADE = re.compile(r"\berrors\.New\(|\bfmt\.Errorf\(|\berror\b")
+_VALUES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT})
+_FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY, SymbolKind.CONSTANT, SymbolKind.VARIABLE})
+# `raise depot.Full(...)`, `throw new Full(...)`, `throw Full(...)`: the last name is that of the error.
+_RAISED = re.compile(
+    r"(?:^|[\s({;:>])(?:raise|throw)\s+(?:new\s+)?\\?(?:[\w\\.:]*[.:\\])?(?P<name>[A-Za-z_]\w*)"
+)
+_PANIC = re.compile(r"(?:^|\s)panic!?\(")
+_RETURNED = re.compile(r"\breturn\b|\bErrorf\(|[:=]\s*&?(?:\w+\.)?[eE]?\w*Err\w*(?:,|\{.*)?$")
+_NEW = re.compile(r"\bnew\s")
+_COMPARED = re.compile(r"\berrors\.(?:Is|As)\(|[=!]=|\bcase\b")
+_DEFINES = re.compile(r"=\s*(?:errors\.New|fmt\.Errorf)\(")
+# Errors of a language that say: to be written by a subclass, or to be stopped.
+_LANGUAGE = frozenset(
+    {"NotImplementedError", "StopIteration", "StopAsyncIteration", "KeyboardInterrupt", "SystemExit"}
+)
+# Raised again as it was caught: the statement names no error.
+_AGAIN = frozenset({"e", "ex", "err", "error", "exc", "exception", "from", "if", "self", "this"})
+
+
+class _Error(NamedTuple):
+    symbol: Symbol
+    path: str
+
+
+class _Raised(NamedTuple):
+    path: str
+    line: int
+    statement: str
+    inside: str
+
+
+def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
+    """Returns the page."""
+    errors = _errors(orientation, evidence)
+    raised = _raised(orientation, evidence, {error.symbol.name for error in errors})
+    own = [*markdown.section("Errors that it defines", _defined(evidence, errors, raised))]
+    known = {error.symbol.name for error in errors}
+    others = {name: places for name, places in raised.items() if name not in known}
+    found = [*own, *markdown.section("Other errors that it raises", _others(others))]
+    lead = "Errors of the main source files, without those of tests. A place is a line that makes, raises or returns one."
+    if not found:
+        return ["# Errors", "", "The main files define no error that Prism can list, and raise none."]
+    return ["# Errors", "", lead, "", *found]
+
+
+def _errors(orientation: Orientation, evidence: Evidence) -> list[_Error]:
+    found: dict[str, _Error] = {}
+    for path in surveyed(orientation):
+        outline = evidence.outlines.get(path)
+        for symbol in outline.symbols if outline else ():
+            if _is_error(evidence, path, symbol):
+                found.setdefault(symbol.qualified_name, _Error(symbol, path))
+    return list(found.values())[:ERRORS_MAX]
+
+
+def _is_error(evidence: Evidence, path: str, symbol: Symbol) -> bool:
+    if symbol.kind is SymbolKind.MODULE:
+        text = evidence.texts.get(path, ())[symbol.start_line - 1 : symbol.end_line]
+        return any(line.lstrip().startswith("defexception") for line in text)
+    if symbol.kind in TYPE_KINDS:
+        is_named = _NAMED.search(symbol.name) is not None and symbol.kind is not SymbolKind.NAMESPACE
+        return is_named or _BASE.search(symbol.signature.partition(symbol.name)[2]) is not None
+    is_value = symbol.kind in _VALUES and symbol.parent < 0
+    return is_value and _NAMED.search(symbol.name) is not None and _MADE.search(symbol.signature) is not None
+
+
+def _raised(orientation: Orientation, evidence: Evidence, known: set[str]) -> dict[str, list[_Raised]]:
+    """Returns the places that raise errors, by the name of the error."""
+    values = sorted(name for name in known if re.match(r"[eE]rr[A-Z]", name))
+    types = sorted(known.difference(values))
+    patterns = [rf"\b({'|'.join(map(re.escape, values))})\b"] if values else []
+    patterns += [rf"\b({'|'.join(map(re.escape, types))})\{{"] if types else []
+    named = re.compile("|".join(patterns)) if patterns else None
+    made = re.compile(rf"\bnew\s+\\?(?:\w+\\)*({'|'.join(map(re.escape, types))})\(") if types else None
+    found: dict[str, list[_Raised]] = {}
+    for path in surveyed(orientation):
+        outline = evidence.outlines.get(path)
+        returned = named if outline and outline.language == "go" else made
+        for number, line in declarations.code_lines(evidence.texts.get(path, ())):
+            for name in _names_raised(line, returned):
+                statement = declarations.statement(evidence.texts[path], number)
+                inside = _inside(evidence, path, number)
+                found.setdefault(name, []).append(_Raised(path, number, statement, inside))
+    return found
+
+
+def _names_raised(line: str, values: re.Pattern[str] | None) -> Iterator[str]:
+    if raised := _RAISED.search(line):
+        name = raised["name"]
+        if (
+            name.lower() not in _AGAIN
+            and name not in _LANGUAGE
+            and (name[0].isupper() or name.endswith(("Error", "Exception")))
+        ):
+            yield name
+    elif _PANIC.search(line):
+        yield "panic"
+    elif values and _makes(line) and (value := values.search(line)):
+        yield next(filter(None, value.groups()))
+
+
+def _makes(line: str) -> bool:
+    """Whether a line may make or return an error, rather than compare or define it."""
+    is_made = _RETURNED.search(line) or _NEW.search(line)
+    return bool(is_made) and not _COMPARED.search(line) and not _DEFINES.search(line)
+
+
+def _inside(evidence: Evidence, path: str, line: int) -> str:
+    outline = evidence.outlines.get(path)
+    around = [
+        symbol
+        for symbol in (outline.symbols if outline else ())
+        if symbol.start_line <= line <= symbol.end_line and symbol.end_line > symbol.name_line
+    ]
+    return min(around, key=lambda one: one.end_line - one.start_line).qualified_name if around else ""
+
+
+def _defined(evidence: Evidence, errors: list[_Error], raised: dict[str, list[_Raised]]) -> list[str]:
+    rows = []
+    for symbol, path in errors:
+        declared = declarations.declaration(evidence, path, symbol)
+        said = " ".join(
+            filter(
+                None,
+                [markdown.text(declarations.said_of(symbol, declared.said)), _values(evidence, path, symbol)],
+            )
+        )
+        places = raised.get(symbol.name.rpartition(".")[2], [])
+        rows.append(
+            (
+                markdown.code(declared.code),
+                said,
+                markdown.place(path, symbol.name_line),
+                _places(places),
+            )
+        )
+    return markdown.table(
+        ("error", "what it says of itself", "defined in", "made, raised or returned in"), rows
+    )
+
+
+def _values(evidence: Evidence, path: str, error: Symbol) -> str:
+    """Returns the fields of an error with the values that they begin with, such as its status and message."""
+    outline = evidence.outlines.get(path)
+    symbols = outline.symbols if outline else ()
+    fields = [
+        one for one in symbols if one.parent >= 0 and symbols[one.parent] is error and one.kind in _FIELDS
+    ]
+    declared = [declarations.declaration(evidence, path, one).code for one in fields]
+    return markdown.joined(
+        [markdown.code(code) for code in declared if re.search(r"=\s*\S", code)][:FIELDS_MAX]
+    )
+
+
+def _places(places: list[_Raised]) -> str:
+    shown = [
+        f"{markdown.code(one.inside)} ({markdown.place(one.path, one.line)})"
+        if one.inside
+        else markdown.place(one.path, one.line)
+        for one in places[:PLACES_MAX]
+    ]
+    return markdown.joined(shown, len(places))
+
+
+def _others(raised: dict[str, list[_Raised]]) -> list[str]:
+    rows = [
+        (
+            markdown.code(one.statement),
+            markdown.code(one.inside),
+            markdown.place(one.path, one.line),
+        )
+        for places in raised.values()
+        for one in places[:PLACES_MAX]
+    ]
+    return markdown.table(("statement", "inside", "place"), rows[:RAISED_MAX])

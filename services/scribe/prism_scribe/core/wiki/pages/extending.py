@@ -1,0 +1,160 @@
+"""Where code of one's own goes: interfaces, abstract classes and behaviours, what each asks for, and who implements it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
+from prism_contracts.records import WikiTocEntry
+from prism_resolver.prose import first_sentence
+from prism_scribe.core.wiki import declarations, markdown, prose
+from prism_scribe.core.wiki.contents import surveyed
+from prism_scribe.core.wiki.orientation import Evidence, Orientation
+
+INTERFACES_MAX = 16
+MEMBERS_MAX = 20
+IMPLEMENTATIONS_MAX = 12
+CALLBACK_LINES_MAX = 8
+LISTED_MAX = 40
+BASE_BODY_LINES_MAX = 40
+
+# These have a page of their own.
+_ERROR = re.compile(r"(?:Error|Exception)$")
+_OPEN_KINDS = frozenset({SymbolKind.INTERFACE, SymbolKind.TRAIT})
+_ABSTRACT = re.compile(
+    r"\babstract\b|\((?:[\w.]+,\s*)*(?:abc\.)?(?:ABC|Protocol)\b|metaclass\s*=\s*(?:abc\.)?ABCMeta"
+)
+_UNWRITTEN = re.compile(
+    r"^\s*raise\s+NotImplementedError\b|\bthrow new (?:\w*NotImplemented\w*|UnsupportedOperationException)\b"
+)
+# The lines by which a module of Elixir says that it has the callbacks of another.
+_BEHAVIOUR = re.compile(
+    r"^@behaviour\s+(?P<name>[\w.]+)|^use\s+(?P<used>[A-Z][\w.]*)|^@impl\s+(?P<impl>[A-Z][\w.]*)"
+)
+
+
+class Interface(NamedTuple):
+    """A type that other code implements, with what it asks for."""
+
+    path: str
+    symbol: Symbol
+    members: tuple[Symbol, ...]
+
+
+def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
+    """Returns the page."""
+    found = interfaces(orientation, evidence)
+    if not found:
+        return [
+            "# How to extend",
+            "",
+            "The main files declare no interface, abstract class or behaviour that Prism can list.",
+        ]
+    lead = (
+        "Code of your own can take these places: each asks for the members below it. "
+        "Those with the most implementations here come first."
+    )
+    implemented = {one: _implementations(orientation, evidence, one) for one in found}
+    found.sort(key=lambda one: -len(implemented[one]))
+    described = [line for one in found for line in _interface(evidence, one, implemented[one])]
+    return ["# How to extend", "", lead, "", *described]
+
+
+def interfaces(orientation: Orientation, evidence: Evidence) -> list[Interface]:
+    """Returns the interfaces of the main files: those that documents name, then by file."""
+    named = prose.names_in_code(orientation.documents)
+    found = []
+    for path in surveyed(orientation):
+        outline = evidence.outlines.get(path)
+        for position, symbol in enumerate(outline.symbols if outline else ()):
+            members = _asked_for(evidence, path, outline.symbols if outline else (), position)
+            if members and symbol.exported and not _ERROR.search(symbol.name):
+                found.append(Interface(path, symbol, members))
+    found.sort(key=lambda one: not named[one.symbol.name.rpartition(".")[2]])
+    return found[:INTERFACES_MAX]
+
+
+def _asked_for(evidence: Evidence, path: str, symbols: Sequence[Symbol], position: int) -> tuple[Symbol, ...]:
+    """Returns the members that an implementation of a type has; none if it is no type to implement."""
+    symbol = symbols[position]
+    if symbol.kind not in TYPE_KINDS:
+        return ()
+    members = [one for one in symbols if one.parent == position and one.kind in CALLABLE_KINDS]
+    if symbol.kind is SymbolKind.MODULE:
+        return tuple(one for one in members if declarations.is_callback(evidence, path, one))
+    if symbol.kind in _OPEN_KINDS:
+        return tuple(members)
+    unwritten = tuple(one for one in members if _is_unwritten(evidence, path, one))
+    return unwritten or (tuple(members) if _ABSTRACT.search(symbol.signature) else ())
+
+
+def _is_unwritten(evidence: Evidence, path: str, member: Symbol) -> bool:
+    """Whether a subclass has to write a method: it is abstract, or its body only says so."""
+    text = evidence.texts.get(path, ())
+    above = text[member.start_line - 1 : member.name_line]
+    if any("@abstractmethod" in line or "@abc.abstractmethod" in line for line in above):
+        return True
+    if re.search(r"\babstract\b", member.signature):
+        return True
+    body = [line for line in text[member.name_line - 1 : member.end_line] if line.strip(" \t}")]
+    return 0 < len(body) <= BASE_BODY_LINES_MAX and _UNWRITTEN.search(body[-1]) is not None
+
+
+def _implementations(orientation: Orientation, evidence: Evidence, one: Interface) -> list[str]:
+    """Returns who implements a type, each with its place."""
+    if one.symbol.kind is SymbolKind.MODULE:
+        return [*_modules_with(orientation, evidence, one.symbol.qualified_name)]
+    hierarchy = evidence.types.get((one.path, one.symbol.name_line))
+    if hierarchy is None:
+        return []
+    nodes = [branch.node for branch in hierarchy.subtypes] or list(hierarchy.structural)
+    own = [node for node in nodes if not orientation.is_test(node.file_path)]
+    return [
+        f"{markdown.code(node.symbol or node.file_path)} ({markdown.place(node.file_path, node.line)})"
+        for node in own
+    ]
+
+
+def _modules_with(orientation: Orientation, evidence: Evidence, behaviour: str) -> Iterator[str]:
+    """Yields the modules of Elixir that declare a behaviour, with the line that says so."""
+    for path in surveyed(orientation):
+        for number, line in declarations.code_lines(evidence.texts.get(path, ())):
+            said = _BEHAVIOUR.match(line.strip())
+            if said and behaviour == (said["name"] or said["used"] or said["impl"]):
+                yield markdown.place(path, number)
+                break
+
+
+def _interface(evidence: Evidence, one: Interface, implemented: Sequence[str]) -> Iterator[str]:
+    symbol = one.symbol
+    kind = "behaviour" if symbol.kind is SymbolKind.MODULE else symbol.kind.value
+    article = "An" if kind[0] in "aeiou" else "A"
+    place = markdown.place(one.path, symbol.start_line, symbol.end_line)
+    yield f"## {markdown.code(symbol.qualified_name)}"
+    yield ""
+    yield f"{article} {kind} in {place}. {markdown.text(first_sentence(symbol.docstring))}".rstrip()
+    yield ""
+    if implemented:
+        names = list(implemented[:IMPLEMENTATIONS_MAX])
+        yield f"Implemented by {markdown.joined(names, len(implemented))}."
+        yield ""
+    rows = [
+        (
+            markdown.code(_declared(evidence, one.path, member)),
+            markdown.text(declarations.said_of(member)),
+            f"{member.name_line}",
+        )
+        for member in one.members[:MEMBERS_MAX]
+    ]
+    yield from markdown.table(("member", "what it says of itself", "line"), rows)
+    if len(one.members) > MEMBERS_MAX:
+        yield f"{markdown.counted(len(one.members) - MEMBERS_MAX, 'more member')} follow there."
+        yield ""
+
+
+def _declared(evidence: Evidence, path: str, member: Symbol) -> str:
+    """Returns the declaration of a member; that of a callback with the lines that it continues on."""
+    if not declarations.is_callback(evidence, path, member):
+        return member.signature or member.name
+    text = evidence.texts[path][member.name_line - 1 : member.end_line][:CALLBACK_LINES_MAX]
+    return " ".join(line.strip() for line in text)

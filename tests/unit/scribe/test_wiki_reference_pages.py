@@ -1,0 +1,349 @@
+"""The pages about types, settings, errors and interfaces, from code in several languages as the chunker reads it."""
+
+from dataclasses import replace
+
+import pytest
+from wiki_repository import RECEIPT, file, repository
+
+from prism_chunker.core import chunk_file
+from prism_contracts.code import SymbolKind
+from prism_contracts.rpc.files import OutlineReply
+from prism_contracts.rpc.guidance import ContextSection
+from prism_scribe.core.wiki import contents, declarations, module_docs, pages
+from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
+
+ELIXIR = '''defmodule Depot.Parcel do
+  @moduledoc ~S"""
+  A parcel on its way between the depots of a country.
+
+  ## Weights
+
+  Weights are in grams, and never less than one of them.
+
+      raise ArgumentError, "only an example"
+
+  ## Zones
+
+  A zone has a price.
+  """
+
+  defstruct weight: 0,
+            zone: :near
+
+  @typedoc "A parcel."
+  @type t :: %__MODULE__{
+          weight: integer,
+          zone: atom
+        }
+
+  @doc "Returns the price of a parcel."
+  @callback price(parcel :: t) :: integer
+
+  @queue_size 100
+
+  schema = [
+    batch_size: [
+      type: :pos_integer,
+      default: 50,
+      doc: """
+      How many parcels travel together.
+      """
+    ],
+    keys: [
+      *: [
+        type: :any
+      ]
+    ]
+  ]
+
+  def load(weight) do
+    url = System.get_env("DEPOT_URL", "localhost")
+    raise ArgumentError, "no weight at #{url}"
+  end
+end
+
+defmodule Depot.Plain do
+  @behaviour Depot.Parcel
+end
+'''
+GO = """// Package depot keeps parcels.
+package depot
+
+import "errors"
+
+const (
+	MaxParcels = 40 // parcels of one depot
+)
+
+// ErrFull is returned when no parcel fits.
+var ErrFull = errors.New("full")
+
+// Config sets up a depot.
+type Config struct {
+	// Where parcels wait.
+	Path string `yaml:"path"`
+	size int    // in parcels
+}
+
+// Shelf holds parcels.
+type Shelf interface {
+	// Put stores a parcel.
+	Put(id int) error
+}
+
+func put(n int) error {
+	if errors.Is(nil, ErrFull) {
+		return nil
+	}
+	return ErrFull
+}
+"""
+PYTHON = '''"""Where parcels wait."""
+import os
+
+RETRIES_MAX = 3  # attempts of one parcel
+URL = os.environ.get("DEPOT_URL", "http://localhost")
+
+
+class DepotError(Exception):
+    """A parcel cannot be stored."""
+
+
+class Store:
+    """Keeps parcels."""
+
+    def put(self, parcel):
+        """Store a parcel.
+
+        >>> raise DepotError("never")
+        """
+        raise NotImplementedError
+
+    def drop(self, parcel):
+        if not parcel:
+            raise NotImplementedError
+        return parcel
+
+
+def load(parser):
+    """Read `os.environ["NOT_READ"]`."""
+    parser.add_argument("--depot", default="main", help="which depot")
+    raise DepotError("no depot")
+'''
+PHP = """<?php
+class DepotException extends RuntimeException
+{
+    protected $code = 404;
+}
+
+class Depot
+{
+    public const FULL = 2;
+
+    public function open()
+    {
+        $problem = new DepotException($this);
+        throw $problem;
+    }
+}
+"""
+
+
+def seen(path: str, text: str, documents: tuple[Prose, ...] = ()) -> tuple[Orientation, Evidence]:
+    parsed = chunk_file(path, text)
+    outline = OutlineReply(
+        repo="acme/depot", file_path=path, language=parsed.language, line_count=1, parse="ok", receipt=RECEIPT,
+        symbols=tuple(parsed.symbols),
+    )  # fmt: skip
+    known = file(path).model_copy(update={"language": parsed.language})
+    orientation, _ = repository()
+    shown = replace(orientation, files={path: known}, modules=(), documents=documents)
+    return shown, Evidence(outlines={path: outline}, texts={path: tuple(text.split("\n"))})
+
+
+def page(key: str, path: str, text: str, documents: tuple[Prose, ...] = ()) -> str:
+    orientation, evidence = seen(path, text, documents)
+    toc = contents.plan(orientation)
+    return pages.write(next(entry for entry in toc if entry.key == key), orientation, evidence, toc)
+
+
+def test_a_struct_of_elixir_is_quoted_with_its_defaults_and_its_type_whole():
+    shown = page("types", "lib/parcel.ex", ELIXIR)
+
+    assert "```elixir\ndefstruct weight: 0,\n          zone: :near\n```" in shown
+    assert "@type t :: %__MODULE__{\n        weight: integer,\n        zone: atom\n      }" in shown
+
+
+def test_fields_have_their_declaration_and_what_they_say():
+    shown = page("types", "depot.go", GO)
+
+    assert '| `` Path string `yaml:"path"` `` | Where parcels wait. | 16 |' in shown
+    assert "| `size int` | in parcels | 17 |" in shown
+
+
+def test_callbacks_are_what_a_behaviour_asks_for():
+    shown = page("extending", "lib/parcel.ex", ELIXIR)
+
+    assert "A behaviour in `lib/parcel.ex" in shown
+    assert "| `@callback price(parcel :: t) :: integer` | Returns the price of a parcel. |" in shown
+    assert "Implemented by `lib/parcel.ex:52`." in shown
+
+
+def test_a_method_that_only_raises_is_to_be_written_by_a_subclass():
+    shown = page("extending", "store.py", PYTHON)
+
+    assert "| `def put(self, parcel)` | Store a parcel. |" in shown
+    assert "drop" not in shown
+
+
+def test_an_interface_is_listed_with_its_methods():
+    assert "| `Put(id int) error` | Put stores a parcel. | 23 |" in page("extending", "depot.go", GO)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "row"),
+    [
+        ("depot.py", PYTHON, "| `class DepotError(Exception):` | A parcel cannot be stored. | `depot.py:8` | `load` (`depot.py:31`) |"),
+        ("depot.go", GO, '| `var ErrFull = errors.New("full")` | ErrFull is returned when no parcel fits. | `depot.go:11` | `put` (`depot.go:30`) |'),
+        ("Depot.php", PHP, "| `class DepotException extends RuntimeException` | `protected $code = 404` | `Depot.php:2` | `Depot.open` (`Depot.php:13`) |"),
+        ("lib/parcel.ex", ELIXIR, '| `raise ArgumentError, "no weight at #{url}"` | `Depot.Parcel.load` | `lib/parcel.ex:47` |'),
+    ],
+)  # fmt: skip
+def test_errors_have_the_places_that_raise_them(path, text, row):
+    shown = page("errors", path, text)
+
+    assert row in shown
+    assert "never" not in shown
+    assert "only an example" not in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "row"),
+    [
+        ("depot.py", PYTHON, '| `DEPOT_URL` | `URL = os.environ.get("DEPOT_URL", "http://localhost")` | `depot.py:5` |'),
+        ("lib/parcel.ex", ELIXIR, '| `DEPOT_URL` | `url = System.get_env("DEPOT_URL", "localhost")` | `lib/parcel.ex:46` |'),
+        ("depot.py", PYTHON, '| `--depot` | `parser.add_argument("--depot", default="main", help="which depot")` |'),
+        ("lib/parcel.ex", ELIXIR, "| `batch_size` | `type: :pos_integer, default: 50` | How many parcels travel together. |"),
+        ("depot.py", PYTHON, "| `RETRIES_MAX = 3` | attempts of one parcel | `depot.py:4` |"),
+        ("depot.go", GO, "| `MaxParcels = 40` | parcels of one depot | `depot.go:7` |"),
+        ("depot.go", GO, '| `` Path string `yaml:"path"` `` | Where parcels wait. | 16 |'),
+        ("Depot.php", PHP, "| `public const FULL = 2` |  | `Depot.php:9` |"),
+        ("lib/parcel.ex", ELIXIR, "| `@queue_size 100` |"),
+    ],
+)  # fmt: skip
+def test_settings_and_limits_have_their_values(path, text, row):
+    shown = page("settings", path, text)
+
+    assert row in shown
+    assert "NOT_READ" not in shown
+
+
+def test_documentation_of_a_module_is_quoted_by_section_with_its_lines():
+    shown = page(
+        "documents", "lib/parcel.ex", ELIXIR, (Prose("README.md", ContextSection.README, ("# Depot",)),)
+    )
+
+    assert "- A parcel on its way between the depots of a country. (`lib/parcel.ex:3`)" in shown
+    assert (
+        "- **Weights**: Weights are in grams, and never less than one of them. (`lib/parcel.ex:5-10`)"
+        in shown
+    )
+
+
+def test_a_section_shows_the_list_that_it_announces():
+    text = (
+        "# Depot",
+        "",
+        "## Events",
+        "",
+        "These events are sent to all who ask for them:",
+        "",
+        "* opened",
+        "* closed",
+    )
+    parsed = chunk_file("README.md", "\n".join(text))
+    document = Prose("README.md", ContextSection.README, text, tuple(parsed.symbols))
+    shown = page("documents", "depot.go", GO, (document,))
+
+    assert (
+        "**Events**: These events are sent to all who ask for them: opened; closed (`README.md:3-8`)" in shown
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "first"),
+    [
+        ("a.rs", "//! Keeps parcels.\n//!\n//! # Shelves\n//!\n//! They are made of wood.\n//! And of steel.\nfn a() {}\n", 1),
+        ("a.go", "// Copyright\n\n// Package a keeps parcels.\n//\n// # Shelves\n//\n// They are of wood.\n// And of steel.\npackage a\n", 3),
+        ("a.py", '"""Keeps parcels.\n\nShelves\n-------\n\nThey are of wood.\nAnd of steel.\n"""\n', 1),
+    ],
+)  # fmt: skip
+def test_documentation_of_a_file_keeps_its_lines(path, text, first):
+    _, evidence = seen(path, text)
+    document = module_docs.document(path, evidence)
+
+    assert document is not None
+    assert "eeps parcels." in document.lines[first - 1]
+    assert [heading.name for heading in document.headings] == ["Shelves"]
+
+
+def test_flows_begin_at_what_examples_call():
+    text = ("# Depot", "", "```go", "store := depot.Open()", "put(1)", "```")
+    code = "package depot\n\nfunc Helper() {}\n\nfunc Open() {}\n\nfunc put() {}\n"
+    orientation, evidence = seen("depot.go", code, (Prose("README.md", ContextSection.README, text),))
+    library = replace(orientation, overview=orientation.overview.model_copy(update={"entry_points": ()}))
+
+    assert contents.flow_starts(library, evidence.outlines) == [("depot.go", 5)]
+
+
+def test_a_method_of_an_unnamed_type_is_no_start_if_another_type_has_it():
+    text = ("# Depot", "", "```python", "store = Store()", "store.put(1)", "```")
+    code = (
+        "class Store:\n    def put(self):\n        pass\n\nclass Other:\n    def put(self):\n        pass\n"
+    )
+    orientation, evidence = seen("depot.py", code, (Prose("README.md", ContextSection.README, text),))
+    library = replace(orientation, overview=orientation.overview.model_copy(update={"entry_points": ()}))
+
+    assert contents.flow_starts(library, evidence.outlines) == [("depot.py", 2)]
+
+
+def test_text_of_several_lines_and_comments_are_no_code():
+    text = ["a = 1", '"""', "b", '"""', "# c", "/* d", "e */", "f = 2 # g"]
+
+    assert [number for number, _ in declarations.code_lines(text)] == [1, 8]
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "expected"),
+    [
+        ("size int // in parcels", "go", ("size int", "in parcels")),
+        ('url = "http://depot"', "go", ('url = "http://depot"', "")),
+        ("size = 1  # in parcels", "python", ("size = 1", "in parcels")),
+        ("size = 1  # noqa: X1", "python", ("size = 1  # noqa: X1", "")),
+        ('name = "a # b"', "python", ('name = "a # b"', "")),
+    ],
+)
+def test_the_comment_at_the_end_of_a_line_is_apart(line, language, expected):
+    assert declarations.split_comment(line, language) == expected
+
+
+def test_a_large_repository_has_pages_of_limited_size():
+    text = "\n".join(
+        f"class Depot{n}Options:\n    limit_{n} = {n}\n\n    def open_{n}(self, parcel): ...\n"
+        for n in range(3_000)
+    )
+    orientation, evidence = seen("depot.py", text)
+    toc = contents.plan(orientation)
+
+    sizes = {entry.key: len(pages.write(entry, orientation, evidence, toc)) for entry in toc
+             if entry.key in {"types", "settings", "errors", "extending", "documents"}}  # fmt: skip
+
+    assert all(size < pages.CHARS_MAX for size in sizes.values()), sizes
+
+
+def test_symbols_of_other_kinds_are_no_types():
+    orientation, evidence = seen("README.py", "X = 1\n")
+
+    assert SymbolKind.VARIABLE not in {
+        one.symbol.kind for one in pages.types.main_types(orientation, evidence)
+    }
