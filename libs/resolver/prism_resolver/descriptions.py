@@ -39,8 +39,8 @@ _GATHERED = re.compile(
     re.MULTILINE,
 )
 _MODULE_DOC = re.compile(
-    r'^[ \t]*@moduledoc[ \t]+(?:~[sS])?(?:"""[^\n]*\n(?P<block>.{1,2000}?)(?=^[ \t]*"""|\Z)|"(?P<line>[^"\n]+)")',
-    re.MULTILINE | re.DOTALL,
+    r'^[ \t]*@moduledoc[ \t]+(?:~[sS])?(?:"""[^\n]*\n(?P<block>(?:(?![ \t]*""")[^\n]*\n){1,40})|"(?P<line>[^"\n]+)")',
+    re.MULTILINE,
 )
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.{2,120}?)[ \t#]*$|^(\S.{1,118})\n(?:={3,}|-{3,})$", re.MULTILINE)
 _PACKAGE_DOC = re.compile(r"Package\s+(\w+)\b")

@@ -24,7 +24,14 @@ def test_comment_that_opens_a_file_describes_it():
     assert described("depot.py", '"""Where parcels wait."""\n\ndef load(): ...\n') == "Where parcels wait."
 
 
-@pytest.mark.parametrize("doc", ['~S"""\n  Where parcels wait.\n\n  More.\n  """', '"Where parcels wait."'])
+@pytest.mark.parametrize(
+    "doc",
+    [
+        '~S"""\n  Where parcels wait.\n\n  More.\n  """',
+        '"Where parcels wait."',
+        '"""\n  Where parcels wait.\n\n' + "  More.\n" * 400 + '  """',
+    ],
+)
 def test_documentation_of_a_module_of_elixir_describes_its_file(doc):
     text = f"defmodule Depot do\n  @moduledoc {doc}\n\n  def load, do: 1\n\n  def drop, do: 2\nend\n"
 

@@ -330,7 +330,7 @@ def test_the_comment_at_the_end_of_a_line_is_apart(line, language, expected):
 def test_a_large_repository_has_pages_of_limited_size():
     text = "\n".join(
         f"class Depot{n}Options:\n    limit_{n} = {n}\n\n    def open_{n}(self, parcel): ...\n"
-        for n in range(3_000)
+        for n in range(800)
     )
     orientation, evidence = seen("depot.py", text)
     toc = contents.plan(orientation)

@@ -10,6 +10,7 @@ from prism_contracts.records import WikiPageKind, WikiTocEntry
 from prism_contracts.rpc.files import OutlineReply
 from prism_contracts.rpc.maps import ComponentSummary, EntryKind
 from prism_scribe.core.wiki import prose
+from prism_scribe.core.wiki.commands import is_manifest
 from prism_scribe.core.wiki.orientation import Orientation
 
 COMPONENTS_MAX = 24
@@ -40,6 +41,9 @@ _FIRST_KINDS = (EntryKind.MAIN, EntryKind.COMMAND, EntryKind.ROUTE, EntryKind.SC
 _MAIN_NAMES = frozenset({"mod", "lib", "main", "index", "__init__", "doc", "package-info"})
 _RUNS = re.compile(r"^(?:run|execute|handle|call|invoke|perform)$", re.IGNORECASE)
 _COMMAND_TYPE = re.compile(r"(?:Command|Cmd)$")
+_BUILDS = re.compile(
+    r"^(?:setup|conftest|noxfile|tasks|build|Package|mix|Rakefile|gulpfile|\w+\.config)\.\w+$"
+)
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -47,7 +51,7 @@ def plan(orientation: Orientation) -> tuple[WikiTocEntry, ...]:
     """Returns the pages in reading order. A component of tests or examples alone has no page."""
     entries = [WikiTocEntry(key="overview", title="Overview", kind=WikiPageKind.OVERVIEW)]
     components = [one for one in orientation.overview.components if _has_own_file(orientation, one)]
-    components = [one for one in components if not _is_trivial(one)] or components
+    components = [one for one in components if not _is_trivial(one) and not _only_builds(one)] or components
     slugs: set[str] = set()
     for component in components[:COMPONENTS_MAX]:
         key = f"component-{_slug(component.name, slugs)}"
@@ -204,12 +208,22 @@ def _has_own_file(orientation: Orientation, component: ComponentSummary) -> bool
     return any(orientation.is_own(path) for path in component.main_files)
 
 
+def _only_builds(component: ComponentSummary) -> bool:
+    """Whether the top folder has no code but that of the build."""
+    return component.name == TOP and all(
+        is_manifest(path) or _BUILDS.search(path) for path in component.main_files
+    )
+
+
 def _is_trivial(component: ComponentSummary) -> bool:
     return component.rank < TRIVIAL_RANK_MAX and component.files <= TRIVIAL_FILES_MAX
 
 
 def _slug(name: str, taken: set[str]) -> str:
-    base = _NOT_SLUG.sub("-", name.lower()).strip("-")[:SLUG_CHARS_MAX].strip("-") or "part"
+    base = (
+        _NOT_SLUG.sub("-", "top" if name == TOP else name.lower()).strip("-")[:SLUG_CHARS_MAX].strip("-")
+        or "part"
+    )
     slug, number = base, 2
     while slug in taken:
         slug, number = f"{base}-{number}", number + 1

@@ -104,10 +104,11 @@ class TypeInFile:
 def types_of(path: str, symbols: Sequence[Symbol]) -> list[TypeInFile]:
     """Returns the exported types of a file that are no modules, in order."""
     found = []
+    inside = members_by_type(symbols)
     for position, symbol in enumerate(symbols):
         if symbol.kind not in TYPE_KINDS or symbol.kind in _SPACES or not symbol.exported or symbol.bodiless:
             continue
-        members = [member for member in symbols if member.parent == position]
+        members = inside.get(position, [])
         found.append(
             TypeInFile(
                 path,
@@ -118,6 +119,14 @@ def types_of(path: str, symbols: Sequence[Symbol]) -> list[TypeInFile]:
             )
         )
     return found
+
+
+def members_by_type(symbols: Sequence[Symbol]) -> Mapping[int, list[Symbol]]:
+    """Returns what is directly in each symbol, by the position of that symbol."""
+    inside: dict[int, list[Symbol]] = {}
+    for symbol in symbols:
+        inside.setdefault(symbol.parent, []).append(symbol)
+    return inside
 
 
 _SPACES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})

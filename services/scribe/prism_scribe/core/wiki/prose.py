@@ -10,6 +10,8 @@ from prism_contracts.rpc.files import FileEntry
 from prism_scribe.core.wiki.orientation import Prose
 
 PARAGRAPH_CHARS_MIN = 40
+# The same for what ends as a sentence does.
+SENTENCE_CHARS_MIN = 20
 PARAGRAPH_LINES_MAX = 12
 UNDERLINE_CHARS_MIN = 3
 # Lines of a document that are read for a quote.
@@ -82,14 +84,22 @@ def first_paragraph(document: Prose, start: int = 1, end: int = 0) -> Quote | No
     paragraph: list[str] = []
     began = 0
     closing = ""
+    in_item = False
     for number in range(start, last + 1):
         line = document.lines[number - 1]
+        # An item of a list goes on, with an indentation, up to an empty line.
+        in_item = (in_item and bool(line.strip()) and line.startswith(" ")) or _ITEM.match(line) is not None
         fence = _FENCE.match(line)
         if closing or fence:
             closing = _after_fence(closing, fence, line)
             paragraph = []
             continue
-        is_prose = bool(line.strip()) and not _NO_PROSE.match(line) and not line.startswith(("    ", "\t"))
+        is_prose = (
+            bool(line.strip())
+            and not in_item
+            and not _NO_PROSE.match(line)
+            and not line.startswith(("    ", "\t"))
+        )
         if is_prose and not _is_title(document.lines, number):
             began = began if paragraph else number
             paragraph.append(line.strip())
@@ -228,7 +238,8 @@ def _is_title(lines: Sequence[str], number: int) -> bool:
 
 def _quote(path: str, line: int, paragraph: Sequence[str]) -> Quote | None:
     joined = " ".join(paragraph[:PARAGRAPH_LINES_MAX])
-    if len(joined) < PARAGRAPH_CHARS_MIN or not any(char.isalpha() for char in joined):
+    least = SENTENCE_CHARS_MIN if joined.endswith((".", ":")) else PARAGRAPH_CHARS_MIN
+    if len(joined) < least or not any(char.isalpha() for char in joined):
         return None
     return Quote(path, line, joined)
 

@@ -47,6 +47,10 @@ def _python(orientation: Orientation, tests: Sequence[str]) -> Iterator[OneTest]
     signs = [name for name in names if _says(orientation, name, r"\bpytest\b")]
     if path and (signs or "pytest.ini" in orientation.files):
         yield OneTest(f"python -m pytest {path}", path, signs[0] if signs else "pytest.ini")
+    elif path and any(
+        "unittest" in one.statement for one in orientation.conventions if one.language == "python"
+    ):
+        yield OneTest(f"python -m unittest {path}", path, path)
 
 
 def _cargo(orientation: Orientation, tests: Sequence[str]) -> Iterator[OneTest]:

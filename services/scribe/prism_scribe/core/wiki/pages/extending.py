@@ -9,7 +9,7 @@ from prism_contracts.records import WikiTocEntry
 from prism_resolver.prose import first_sentence
 from prism_scribe.core.wiki import declarations, markdown, prose
 from prism_scribe.core.wiki.contents import surveyed
-from prism_scribe.core.wiki.orientation import Evidence, Orientation
+from prism_scribe.core.wiki.orientation import Evidence, Orientation, members_by_type
 
 INTERFACES_MAX = 16
 MEMBERS_MAX = 20
@@ -66,20 +66,20 @@ def interfaces(orientation: Orientation, evidence: Evidence) -> list[Interface]:
     found = []
     for path in surveyed(orientation):
         outline = evidence.outlines.get(path)
+        inside = members_by_type(outline.symbols) if outline else {}
         for position, symbol in enumerate(outline.symbols if outline else ()):
-            members = _asked_for(evidence, path, outline.symbols if outline else (), position)
-            if members and symbol.exported and not _ERROR.search(symbol.name):
-                found.append(Interface(path, symbol, members))
+            if symbol.kind in TYPE_KINDS and symbol.exported and not _ERROR.search(symbol.name):
+                members = [one for one in inside.get(position, ()) if one.kind in CALLABLE_KINDS]
+                if asked := _asked_for(evidence, path, symbol, members):
+                    found.append(Interface(path, symbol, asked))
     found.sort(key=lambda one: not named[one.symbol.name.rpartition(".")[2]])
     return found[:INTERFACES_MAX]
 
 
-def _asked_for(evidence: Evidence, path: str, symbols: Sequence[Symbol], position: int) -> tuple[Symbol, ...]:
+def _asked_for(
+    evidence: Evidence, path: str, symbol: Symbol, members: Sequence[Symbol]
+) -> tuple[Symbol, ...]:
     """Returns the members that an implementation of a type has; none if it is no type to implement."""
-    symbol = symbols[position]
-    if symbol.kind not in TYPE_KINDS:
-        return ()
-    members = [one for one in symbols if one.parent == position and one.kind in CALLABLE_KINDS]
     if symbol.kind is SymbolKind.MODULE:
         return tuple(one for one in members if declarations.is_callback(evidence, path, one))
     if symbol.kind in _OPEN_KINDS:

@@ -27,6 +27,8 @@ EDGES_MAX = 16
 LIBRARIES_MAX = 24
 FEATURES_MAX = 8
 EXAMPLE_LINES_MIN = 4
+# A shorter introduction says its points in the list below.
+SHORT_CHARS_MAX = 100
 ENTRIES_MAX = 8
 
 _FEATURES = re.compile(
@@ -75,8 +77,23 @@ def _introduction(orientation: Orientation) -> Iterator[str]:
         for document in sorted(documents, key=lambda one: _nearness(one.path, orientation.repo)):
             if quote := prose.first_paragraph(document):
                 yield from markdown.quote(quote.text, quote.path, quote.line)
+                yield from _announced(document, quote)
                 yield from _features(document)
                 return
+
+
+def _announced(document: Prose, quote: prose.Quote) -> Iterator[str]:
+    """Yields the list that a short introduction is followed by."""
+    following = [one.start_line for one in document.headings if one.start_line > quote.line]
+    end = min([*following, len(document.lines) + 1]) - 1
+    if len(quote.text) > SHORT_CHARS_MAX:
+        return
+    items = prose.list_items(document, quote.line + 1, end, FEATURES_MAX)
+    if items:
+        yield from (
+            f"- {markdown.text(item.text)} ({markdown.place(item.path, item.line)})" for item in items
+        )
+        yield ""
 
 
 def _features(document: Prose) -> Iterator[str]:
