@@ -46,8 +46,8 @@ TENANT, NAME = "acme", "acme/depot"
 REPO = repo_id(NAME)
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 KEYS = [
-    "overview", "component-src-depot", "component-src-rates", "flows", "types", "run-and-test", "conventions",
-    "glossary",
+    "overview", "component-src-depot", "component-src-rates", "flows", "types", "settings", "errors", "extending",
+    "run-and-test", "documents", "conventions", "glossary",
 ]  # fmt: skip
 
 
