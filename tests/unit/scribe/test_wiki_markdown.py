@@ -84,6 +84,10 @@ def test_code_spans_and_roles_of_docstrings_stay_code():
     )
 
 
+def test_a_role_with_its_domain_is_left_out():
+    assert markdown.text("when :py:meth:`Depot.open` fails") == "when `Depot.open` fails"
+
+
 def test_a_long_text_ends_with_an_ellipsis():
     assert markdown.text("a" * 500) == "a" * (markdown.TEXT_CHARS_MAX - 1) + markdown.ELLIPSIS
 

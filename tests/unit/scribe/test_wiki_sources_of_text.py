@@ -29,6 +29,8 @@ def document(text: str, *headings: tuple[str, int, int, int]) -> Prose:
         "[![b](u)](v)\n<p align=center>\n\nThe words that introduce this project to people.",
         "```\nThis is code with many words, and it is no paragraph.\n```\nThe words that introduce this project to people.",
         "- a list of points with more than forty characters\n\nThe words that introduce this project to people.",
+        "- a list\n  that goes on with more than forty characters here\n\nThe words that introduce this project to people.",
+        ".. a comment\n   that goes on with more than forty characters\n\nThe words that introduce this project to people.",
     ],
 )
 def test_the_first_paragraph_is_prose(text):

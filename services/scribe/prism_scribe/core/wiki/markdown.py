@@ -26,7 +26,7 @@ _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)([^*]+?)(?<=\S)\1(?![\w*])")
 _DIRECTIVE = re.compile(r"\s*\.\.\s+[\w-]+::.*$")
 _LITERAL_LEAD = re.compile(r"\s*::$")
 _LINK = re.compile(r"!?(?<!\w)\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
-_ROLE = re.compile(r"(?<![\w:]):(?:\w+:)?\w+:(?=[A-Za-z_~])")
+_ROLE = re.compile(r"(?<![\w:]):(?:\w+:)?\w+:(?=[A-Za-z_~])(?!\w+:`)")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->")
 _ESCAPED = re.compile(r"[\\`*\[\]~]|(?<!\w)_|_(?!\w)")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

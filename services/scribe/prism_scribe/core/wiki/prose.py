@@ -32,6 +32,8 @@ _NO_SENTENCE = re.compile(
 )
 SENTENCE_WORDS_MIN = 3
 _ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
+# An item of a list, or a comment or directive of reStructuredText.
+_BEGINS = re.compile(r"^(?: {0,3}(?:[-*+]|\d{1,3}[.)])\s+\S|\.\.(?:\s|$))")
 _TRANSLATION = re.compile(
     r"[._-](?:ar|bn|cn|cs|de|el|es|fa|fr|he|hi|hu|id|it|ja|jp|ko|kr|nl|pl|pt|ro|ru|th|tr|tw|uk|ur|vi|zh)"
     r"(?:[-_][a-z]{2,4})?\.\w+$",
@@ -87,8 +89,8 @@ def first_paragraph(document: Prose, start: int = 1, end: int = 0) -> Quote | No
     in_item = False
     for number in range(start, last + 1):
         line = document.lines[number - 1]
-        # An item of a list goes on, with an indentation, up to an empty line.
-        in_item = (in_item and bool(line.strip()) and line.startswith(" ")) or _ITEM.match(line) is not None
+        # An item of a list and a comment go on, with an indentation, up to an empty line.
+        in_item = (in_item and bool(line.strip()) and line.startswith(" ")) or _BEGINS.match(line) is not None
         fence = _FENCE.match(line)
         if closing or fence:
             closing = _after_fence(closing, fence, line)

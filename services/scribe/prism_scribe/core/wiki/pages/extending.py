@@ -33,7 +33,7 @@ _BEHAVIOUR = re.compile(
 )
 
 
-class Interface(NamedTuple):
+class ExtensionPoint(NamedTuple):
     """A type that other code implements, with what it asks for."""
 
     path: str
@@ -60,7 +60,7 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     return ["# How to extend", "", lead, "", *described]
 
 
-def interfaces(orientation: Orientation, evidence: Evidence) -> list[Interface]:
+def interfaces(orientation: Orientation, evidence: Evidence) -> list[ExtensionPoint]:
     """Returns the interfaces of the main files: those that documents name, then by file."""
     named = prose.names_in_code(orientation.documents)
     found = []
@@ -71,7 +71,7 @@ def interfaces(orientation: Orientation, evidence: Evidence) -> list[Interface]:
             if symbol.kind in TYPE_KINDS and symbol.exported and not _ERROR.search(symbol.name):
                 members = [one for one in inside.get(position, ()) if one.kind in CALLABLE_KINDS]
                 if asked := _asked_for(evidence, path, symbol, members):
-                    found.append(Interface(path, symbol, asked))
+                    found.append(ExtensionPoint(path, symbol, asked))
     found.sort(key=lambda one: not named[one.symbol.name.rpartition(".")[2]])
     return found[:INTERFACES_MAX]
 
@@ -100,7 +100,7 @@ def _is_unwritten(evidence: Evidence, path: str, member: Symbol) -> bool:
     return 0 < len(body) <= BASE_BODY_LINES_MAX and _UNWRITTEN.search(body[-1]) is not None
 
 
-def _implementations(orientation: Orientation, evidence: Evidence, one: Interface) -> list[str]:
+def _implementations(orientation: Orientation, evidence: Evidence, one: ExtensionPoint) -> list[str]:
     """Returns who implements a type, each with its place."""
     if one.symbol.kind is SymbolKind.MODULE:
         return [*_modules_with(orientation, evidence, one.symbol.qualified_name)]
@@ -125,7 +125,7 @@ def _modules_with(orientation: Orientation, evidence: Evidence, behaviour: str) 
                 break
 
 
-def _interface(evidence: Evidence, one: Interface, implemented: Sequence[str]) -> Iterator[str]:
+def _interface(evidence: Evidence, one: ExtensionPoint, implemented: Sequence[str]) -> Iterator[str]:
     symbol = one.symbol
     kind = "behaviour" if symbol.kind is SymbolKind.MODULE else symbol.kind.value
     article = "An" if kind[0] in "aeiou" else "A"
