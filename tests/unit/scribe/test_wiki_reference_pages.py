@@ -56,6 +56,9 @@ ELIXIR = '''defmodule Depot.Parcel do
     ]
   ]
 
+  defmacro __using__(_), do: quote(do: @behaviour(Depot.Parcel))
+  @behaviour Depot.Parcel
+
   def load(weight) do
     url = System.get_env("DEPOT_URL", "localhost")
     raise ArgumentError, "no weight at #{url}"
@@ -186,7 +189,7 @@ def test_callbacks_are_what_a_behaviour_asks_for():
 
     assert "A behaviour in `lib/parcel.ex" in shown
     assert "| `@callback price(parcel :: t) :: integer` | Returns the price of a parcel. |" in shown
-    assert "Implemented by `lib/parcel.ex:52`." in shown
+    assert "Implemented by `lib/parcel.ex:55`." in shown
 
 
 def test_a_method_that_only_raises_is_to_be_written_by_a_subclass():
@@ -206,7 +209,7 @@ def test_an_interface_is_listed_with_its_methods():
         ("depot.py", PYTHON, "| `class DepotError(Exception):` | A parcel cannot be stored. | `depot.py:8` | `load` (`depot.py:31`) |"),
         ("depot.go", GO, '| `var ErrFull = errors.New("full")` | ErrFull is returned when no parcel fits. | `depot.go:11` | `put` (`depot.go:30`) |'),
         ("Depot.php", PHP, "| `class DepotException extends RuntimeException` | `protected $code = 404` | `Depot.php:2` | `Depot.open` (`Depot.php:13`) |"),
-        ("lib/parcel.ex", ELIXIR, '| `raise ArgumentError, "no weight at #{url}"` | `Depot.Parcel.load` | `lib/parcel.ex:47` |'),
+        ("lib/parcel.ex", ELIXIR, '| `raise ArgumentError, "no weight at #{url}"` | `Depot.Parcel.load` | `lib/parcel.ex:50` |'),
     ],
 )  # fmt: skip
 def test_errors_have_the_places_that_raise_them(path, text, row):
@@ -221,7 +224,7 @@ def test_errors_have_the_places_that_raise_them(path, text, row):
     ("path", "text", "row"),
     [
         ("depot.py", PYTHON, '| `DEPOT_URL` | `URL = os.environ.get("DEPOT_URL", "http://localhost")` | `depot.py:5` |'),
-        ("lib/parcel.ex", ELIXIR, '| `DEPOT_URL` | `url = System.get_env("DEPOT_URL", "localhost")` | `lib/parcel.ex:46` |'),
+        ("lib/parcel.ex", ELIXIR, '| `DEPOT_URL` | `url = System.get_env("DEPOT_URL", "localhost")` | `lib/parcel.ex:49` |'),
         ("depot.py", PYTHON, '| `--depot` | `parser.add_argument("--depot", default="main", help="which depot")` |'),
         ("lib/parcel.ex", ELIXIR, "| `batch_size` | `type: :pos_integer, default: 50` | How many parcels travel together. |"),
         ("depot.py", PYTHON, "| `RETRIES_MAX = 3` | attempts of one parcel | `depot.py:4` |"),

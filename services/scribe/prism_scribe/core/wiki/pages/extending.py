@@ -103,7 +103,7 @@ def _is_unwritten(evidence: Evidence, path: str, member: Symbol) -> bool:
 def _implementations(orientation: Orientation, evidence: Evidence, one: ExtensionPoint) -> list[str]:
     """Returns who implements a type, each with its place."""
     if one.symbol.kind is SymbolKind.MODULE:
-        return [*_modules_with(orientation, evidence, one.symbol.qualified_name)]
+        return [*_modules_with(orientation, evidence, one)]
     hierarchy = evidence.types.get((one.path, one.symbol.name_line))
     if hierarchy is None:
         return []
@@ -115,12 +115,17 @@ def _implementations(orientation: Orientation, evidence: Evidence, one: Extensio
     ]
 
 
-def _modules_with(orientation: Orientation, evidence: Evidence, behaviour: str) -> Iterator[str]:
-    """Yields the modules of Elixir that declare a behaviour, with the line that says so."""
+def _modules_with(orientation: Orientation, evidence: Evidence, one: ExtensionPoint) -> Iterator[str]:
+    """Yields the modules of Elixir that declare a behaviour, with the line that says so.
+
+    A behaviour that names itself does so for those that use it.
+    """
     for path in surveyed(orientation):
+        own = range(one.symbol.start_line, one.symbol.end_line + 1) if path == one.path else range(0)
         for number, line in declarations.code_lines(evidence.texts.get(path, ())):
             said = _BEHAVIOUR.match(line.strip())
-            if said and behaviour == (said["name"] or said["used"] or said["impl"]):
+            name = (said["name"] or said["used"] or said["impl"]) if said else ""
+            if name == one.symbol.qualified_name and number not in own:
                 yield markdown.place(path, number)
                 break
 
