@@ -1,10 +1,14 @@
 """Contexts over MCP and REST: scribe itself, over NATS, with stand-ins of search and atlas."""
 
+import asyncio
+
 import pytest
 
 from prism_contracts.rpc.graph import CallHierarchyRequest
 from prism_contracts.rpc.search import SearchRequest
+from prism_runtime.tasks import cancelled
 
+RECOVERY_S = 20.0
 pytest_plugins = ["gateway_stack"]
 
 DEEP = {"question": "which tests reach `main`, and what calls it?", "mode": "deep"}
@@ -103,3 +107,26 @@ async def test_a_wrong_argument_is_an_error_that_says_which(stack, arguments) ->
         result = await client.call_tool("get_context", arguments)
     assert result.is_error
     assert result.structured_content["error"]["code"] == "invalid_argument"
+
+
+async def test_no_round_begins_after_the_caller_of_rest_has_left(stack) -> None:
+    """The search of a later round is asked only if someone still waits for the context."""
+    body = {"question": "slow", "mode": "deep", "domains": ["code"]}
+    async with stack.rest() as http:
+        asking = asyncio.create_task(http.post("/api/v1/context", json=body))
+        async with asyncio.timeout(RECOVERY_S):
+            await stack.fake.slow_began.wait()
+        await cancelled(asking)
+        async with asyncio.timeout(RECOVERY_S):
+            while calls_of(stack, status="499") == 0:
+                await asyncio.sleep(0.01)
+        await stack.fake.end_slow()
+        # The first round ends, and an answer to another caller proves that nothing of it is left.
+        assert (await http.post("/api/v1/context", json=body | {"mode": "fast"})).status_code == 200
+    assert not any(isinstance(request, CallHierarchyRequest) for request in stack.fake.asked)
+    assert calls_of(stack, status="200") == 1
+
+
+def calls_of(stack, status: str) -> float:
+    labels = {"route": "/api/v1/context", "method": "POST", "status": status}
+    return stack.metrics.get_sample_value("prism_http_requests_total", labels) or 0.0

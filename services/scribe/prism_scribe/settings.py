@@ -33,7 +33,7 @@ class ScribeSettings(ServiceSettings):
     context_s: float = Field(
         4.0,
         gt=0,
-        description="Longest time that a context is gathered, in seconds; then it is answered as it is.",
+        description="Longest time for a round of a context, in seconds; then the context is answered as it is.",
     )
     context_calls_max: int = Field(48, ge=6, description="Most requests to search and atlas for one context.")
     context_cache_bytes_max: int = Field(

@@ -6,7 +6,6 @@ from pydantic import Field
 
 from prism_contracts.rpc.context import (
     ANSWER_CONTEXT,
-    CONTEXT,
     ROUNDS_MAX,
     ContextMode,
     ContextReply,
@@ -14,6 +13,7 @@ from prism_contracts.rpc.context import (
     Domain,
 )
 from prism_contracts.types import QUERY_CHARS_MAX, Word
+from prism_gateway.context import rounds_of
 from prism_gateway.mcp.answers import context
 from prism_gateway.mcp.answers.places import several
 from prism_gateway.mcp.arguments import BudgetedArguments, OneOf
@@ -42,28 +42,28 @@ class GetContext(BudgetedArguments):
 
 async def get_context(call: Call, arguments: GetContext) -> Answer:
     request = call.request(ContextRequest, arguments)
-    reply = await (_round_by_round(call, request) if call.report else call.backend.ask(CONTEXT, request))
+    reply = await _gathered(call, request)
     if reply.can_answer:
         reply = await call.backend.ask(ANSWER_CONTEXT, request)
-        if call.report:
-            await call.report(ROUNDS_MAX + 1, ROUNDS_MAX + 1, _answered(reply))
+        await _report(call, ROUNDS_MAX + 1, ROUNDS_MAX + 1, _answered(reply))
     return context.answer(reply, arguments.max_tokens)
 
 
-async def _round_by_round(call: Call, request: ContextRequest) -> ContextReply:
-    """Asks for one round more each time, and reports each: the searches of earlier rounds are cached."""
-    assert call.report is not None
-    await call.report(0, ROUNDS_MAX, "searching the domains")
-    rounds = 1
-    while True:
-        reply = await call.backend.ask(CONTEXT, request.model_copy(update={"rounds": rounds}))
-        last = reply.is_complete or rounds == ROUNDS_MAX
-        total = ROUNDS_MAX + reply.can_answer
-        message = _told(reply) + ("; a language model answers" if last and reply.can_answer else "")
-        await call.report(ROUNDS_MAX if last else rounds, total, message)
-        if last:
-            return reply
+async def _gathered(call: Call, request: ContextRequest) -> ContextReply:
+    """Returns the context. Each of its rounds is reported."""
+    await _report(call, 0, ROUNDS_MAX, "searching the domains")
+    rounds = 0
+    async for reply in rounds_of(call.backend, request):
         rounds += 1
+        last = reply.is_complete or rounds == ROUNDS_MAX
+        message = _told(reply) + ("; a language model answers" if last and reply.can_answer else "")
+        await _report(call, ROUNDS_MAX if last else rounds, ROUNDS_MAX + reply.can_answer, message)
+    return reply
+
+
+async def _report(call: Call, done: int, total: int, message: str) -> None:
+    if call.report:
+        await call.report(done, total, message)
 
 
 def _answered(reply: ContextReply) -> str:
