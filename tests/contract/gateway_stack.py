@@ -367,6 +367,7 @@ class FakeServices:
         self.corpus_version = A_RECEIPT.corpus_version
         self.slow_began, self.slow_ends = asyncio.Event(), asyncio.Event()
         self.hits: tuple[Hit, ...] = (HIT,)
+        self.has_files = True  # whether a listing lists any
         self.looks: list[Job] = []  # what looks at job-1 find, before A_JOB
 
     def end_job_after(self, looks: int) -> None:
@@ -461,16 +462,17 @@ class FakeServices:
     async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
         self.asked.append(request)
         start = int(request.cursor or 0)
-        end = min(start + request.limit, 500)
+        total = 500 if self.has_files else 0
+        end = min(start + request.limit, total)
         return ListFilesReply(
             repo="acme/app",
             files=tuple(
                 FileEntry(file_path=f"src/{index:03}.py", blob="b" * 40, language="python", lines=10)
                 for index in range(start, end)
             ),
-            next_cursor=str(end) if end < 500 else "",
-            total=500,
-            receipt=A_RECEIPT,
+            next_cursor=str(end) if end < total else "",
+            total=total,
+            receipt=A_RECEIPT.model_copy(update={"corpus_version": self.corpus_version}),
         )
 
     async def outline(self, request: OutlineRequest) -> OutlineReply:

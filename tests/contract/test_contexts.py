@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from gateway_stack import HIT
 
+from prism_contracts.rpc.files import ListFilesRequest
 from prism_contracts.rpc.graph import CallHierarchyRequest
 from prism_contracts.rpc.search import SearchRequest
 from prism_runtime.tasks import cancelled
@@ -67,6 +69,46 @@ async def test_only_the_domains_that_were_named_are_searched(stack) -> None:
     searches = searches_of(stack)
     assert ["workflows" in request.path_filter for request in searches] == [True]
     assert answer["items"] == []  # the stand-in of search answers with code, whatever it is asked
+
+
+async def test_a_domain_without_files_is_not_searched(stack) -> None:
+    stack.fake.has_files = False
+    body = {"question": "main", "mode": "fast"}
+    async with stack.rest() as http:
+        await http.post("/api/v1/context", json=body)
+        assert [request.path_filter for request in searches_of(stack)] == ["", ""]  # code and refs
+        stack.fake.asked.clear()
+        # The answer is for this state of the index: another question does not list again, another state does.
+        await http.post("/api/v1/context", json=body | {"question": "run"})
+        assert not any(isinstance(request, ListFilesRequest) for request in stack.fake.asked)
+        stack.fake.corpus_version += 1
+        stack.fake.has_files = True
+        await http.post("/api/v1/context", json=body)
+    assert len(searches_of(stack)) == 2 + 6
+
+
+async def test_hits_keep_the_order_of_their_search_whatever_their_scores(stack) -> None:
+    stack.fake.hits = tuple(
+        HIT.model_copy(update={"file_path": f"src/{name}.py", "score": score})
+        for name, score in (("first", 0.2), ("second", 0.7), ("third", 0.2))
+    )
+    async with stack.rest() as http:
+        body = {"question": "main", "mode": "fast", "domains": ["code"]}
+        items = (await http.post("/api/v1/context", json=body)).json()["items"]
+    assert [item["file_path"] for item in items] == ["src/first.py", "src/second.py", "src/third.py"]
+
+
+async def test_a_question_without_names_finds_the_tests_of_the_best_files(stack) -> None:
+    test = HIT.model_copy(update={"file_path": "tests/test_app.py", "score": 0.1})
+    stack.fake.hits = (HIT, test)
+    async with stack.rest() as http:
+        body = {"question": "how it begins", "mode": "deep", "domains": ["code"]}
+        items = (await http.post("/api/v1/context", json=body)).json()["items"]
+    assert "{**/test_app.py,**/app_test.py}" in [request.path_filter for request in searches_of(stack)]
+    assert [(item["file_path"], item["why"].split(";")[0]) for item in items] == [
+        ("src/app.py", "matches the question in code"),
+        ("tests/test_app.py", "tests app.py by its name"),
+    ]
 
 
 async def test_a_deep_context_follows_the_graph_and_says_what_each_round_did(stack) -> None:

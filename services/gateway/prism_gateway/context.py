@@ -9,19 +9,19 @@ from prism_gateway.backend import Backend
 async def rounds_of(backend: Backend, request: ContextRequest) -> AsyncIterator[ContextReply]:
     """Yields the context after each of its rounds; the last one is the answer.
 
-    A request repeats the rounds of the one before, whose searches are cached. So each round is told as it was
-    when it was new. None follows a round that ran out of time.
+    A request repeats the rounds of the one before, whose searches are cached. So each round is reported as it
+    was the first time. One that ran out of time is finished by the next request.
     """
-    told: ContextReply | None = None
+    reported: ContextReply | None = None
     for rounds in range(1, request.rounds + 1):
         found = await backend.ask(CONTEXT, request.model_copy(update={"rounds": rounds}))
-        told = _told_once(told, found) if told else found
-        yield told
-        if found.is_complete or len(found.rounds) < rounds:
+        reported = _reported_once(reported, found) if reported else found
+        yield reported
+        if found.is_complete:
             return
 
 
-def _told_once(before: ContextReply, now: ContextReply) -> ContextReply:
+def _reported_once(before: ContextReply, now: ContextReply) -> ContextReply:
     return now.model_copy(
         update={
             "rounds": (*before.rounds, *now.rounds[len(before.rounds) :]),

@@ -50,7 +50,10 @@ class ContextRequest(ScopedRequest):
 
 
 class ContextItem(Message):
-    """Lines of a file, and why they are here. `content` may end before `end_line`."""
+    """Lines of a file, and why they are here. `content` begins at `start_line`, and may end before `end_line`.
+
+    `start_line` may be after the beginning of `symbol`: of a long one, the lines that matter are shown.
+    """
 
     domain: Domain
     repo: str

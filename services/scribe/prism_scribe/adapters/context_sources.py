@@ -14,8 +14,9 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import RECEIPT, SEVERAL_REPOSITORIES, Receipt, ReceiptRequest, ScopedRequest
 from prism_contracts.rpc.context import ContextReply, ContextRequest, Domain
+from prism_contracts.rpc.files import LIST_FILES, ListFilesRequest
 from prism_contracts.rpc.graph import CALL_HIERARCHY, TYPE_HIERARCHY
-from prism_contracts.rpc.search import SEARCH, Hit, SearchReply, SearchRequest
+from prism_contracts.rpc.search import SEARCH, Hit, SearchRequest
 from prism_runtime.bus import Bus
 from prism_runtime.weighted_cache import WeightedCache
 
@@ -27,6 +28,7 @@ Answer = TypeVar("Answer", bound=Message)
 
 # What a hit or an item takes besides its text.
 ITEM_BYTES = 600
+DOMAINS_BYTES_MAX = 1024 * 1024  # some thousand states of indexes
 
 
 class ContextCache:
@@ -35,6 +37,7 @@ class ContextCache:
     def __init__(self, bytes_max: int) -> None:
         self._searches: WeightedCache[str, tuple[Hit, ...]] = WeightedCache(bytes_max // 2)
         self._contexts: WeightedCache[str, ContextReply] = WeightedCache(bytes_max // 2)
+        self._domains: WeightedCache[str, bool] = WeightedCache(DOMAINS_BYTES_MAX)
 
     def hits(self, key: str) -> tuple[Hit, ...] | None:
         """Returns the hits of a search; None if it is not cached."""
@@ -43,6 +46,14 @@ class ContextCache:
     def keep_hits(self, key: str, hits: tuple[Hit, ...]) -> None:
         """Cache the hits of a search."""
         self._searches.put(key, hits, len(key) + sum(len(hit.content) + ITEM_BYTES for hit in hits))
+
+    def has_files(self, key: str) -> bool | None:
+        """Returns whether a domain has files; None if it is not cached."""
+        return self._domains.get(key)
+
+    def keep_has_files(self, key: str, *, has_files: bool) -> None:
+        """Cache whether a domain has files."""
+        self._domains.put(key, has_files, len(key))
 
     def context(self, key: str) -> ContextReply | None:
         """Returns a context; None if it is not cached."""
@@ -91,11 +102,29 @@ class ContextSources:
             self.cached += 1
             return known
         reply = await self.ask(SEARCH, request)
-        if key and reply is not None and self._is_of_this_index(reply):
+        if key and reply is not None and self._is_of_this_index(reply.receipt):
             self._cache.keep_hits(key, reply.results)
         else:
             self._is_of_index = False
         return reply.results if reply is not None else ()
+
+    async def has_files(self, domain: Domain, glob: str) -> bool:
+        """Returns whether a file may be in a domain. A search that finds nothing costs more than others.
+
+        Not counted as a request: it is asked once for each state of the index.
+        """
+        request = self.scoped(ListFilesRequest, glob=glob, limit=1)
+        key = self.key(f"files:{domain.value}", request)
+        known = self._cache.has_files(key) if key else True
+        if known is not None:
+            return known
+        try:
+            reply = await self._bus.ask(LIST_FILES, request, timeout_s=self._timeout_s)
+        except PrismError:
+            return True  # the search says what is wrong
+        if self._is_of_this_index(reply.receipt):
+            self._cache.keep_has_files(key, has_files=bool(reply.files))
+        return bool(reply.files)
 
     def cached_context(self) -> ContextReply | None:
         """Returns the context of an equal request at this state of the index, with its receipt; None without one."""
@@ -141,10 +170,10 @@ class ContextSources:
         digest = hashlib.sha256(f"{state}\0{request.model_dump_json()}".encode()).hexdigest()
         return f"{kind}:{request.tenant}:{receipt.repo}:v{receipt.corpus_version}:{digest}"
 
-    def _is_of_this_index(self, reply: SearchReply) -> bool:
+    def _is_of_this_index(self, receipt: Receipt) -> bool:
         assert self._receipt is not None
-        same = all(getattr(reply.receipt, name) == getattr(self._receipt, name) for name in _STATE)
-        return same and not reply.receipt.missing_legs and not reply.receipt.mixed_with_job
+        same = all(getattr(receipt, name) == getattr(self._receipt, name) for name in _STATE)
+        return same and not receipt.missing_legs and not receipt.mixed_with_job
 
 
 _CONTEXT = "context"

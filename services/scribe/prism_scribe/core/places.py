@@ -32,13 +32,13 @@ class ContextPlace:
         same_file = (self.repo, self.file_path) == (other.repo, other.file_path)
         return same_file and self.start_line <= other.end_line and other.start_line <= self.end_line
 
-    def item(self, content: str) -> ContextItem:
-        """Returns the place as a part of an answer, with this much of its text."""
+    def item(self, content: str, skipped: int = 0) -> ContextItem:
+        """Returns the place as a part of an answer, with this much of its text, without its first lines."""
         return ContextItem(
             domain=self.domain,
             repo=self.repo,
             file_path=self.file_path,
-            start_line=self.start_line,
+            start_line=self.start_line + skipped,
             end_line=self.end_line,
             symbol=self.symbol,
             kind=self.kind,

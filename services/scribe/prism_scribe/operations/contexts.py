@@ -1,13 +1,14 @@
 """Gathers the context of a question, without a language model.
 
 fast: a search in each domain
-deep: then what the question names, its parts, and the words that nothing found so far contains; then the
-neighbors of the best places in the graph, and what is still missing. At most three rounds, each in parallel
+deep: then what the question names, its parts, the words that nothing found so far contains, and the tests that
+are named after the best files; then the neighbors of the best places in the graph. Three rounds, each in parallel
 """
 
 import asyncio
+import posixpath
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
@@ -35,6 +36,7 @@ from prism_runtime.bus import Bus
 from prism_scribe.adapters.context_sources import ContextCache, ContextSources
 from prism_scribe.core.bundle import bundle
 from prism_scribe.core.domains import GLOBS, domain_of
+from prism_scribe.core.named_tests import glob_of_tests, nearest_test
 from prism_scribe.core.places import ContextPlace, ContextPlaces, place_of
 from prism_scribe.core.questions import AskedQuestion, read_question, route
 from prism_scribe.settings import ScribeSettings
@@ -47,14 +49,20 @@ PROSE = frozenset({Domain.INTENT, Domain.RESEARCH, Domain.REFS})
 # A question that names no domain is mostly about code.
 WEIGHTS = {domain: 1.0 if domain is Domain.CODE else 0.5 for domain in Domain}
 NAMED_SCORE = 1.0  # the question itself names it
+NEXT_SHARE = 0.999  # most of a hit's score that the next one of its search gets
 PART_SHARE = 0.9  # factor on the score of a hit for a part of the question
-MISSING_SHARE = 0.6  # factor on the score of a hit for the missing words
+MISSING_SHARE = 0.2  # factor on the score of a hit for the missing words
+TESTED_MAX = 5  # best files whose tests are searched
+TESTS_HITS_MAX = 20  # hits of that search: tests of several files may have one name
+TESTS_SHARE = 0.5  # a test's share of the score of the file that it is named after
 FOLLOWED_MAX = 3  # places whose neighbors a round looks up
 NEIGHBORS_MAX = 12  # neighbors per place and direction
 OTHERS_MAX = 2  # hits of each domain but code, where the question names none
 NAMED_NEIGHBOR_SHARE = 0.5  # a neighbor's share of the score of a place that the question names
 NEIGHBOR_SHARE = 0.2  # a neighbor's share of the score of any other place
 WORDS_SHARE = 0.3  # more for a neighbor that has all words of the question
+# Factor on the score of a neighbor, if the question names nothing: what the search found is then surer.
+UNNAMED_SHARE = 0.3
 NEIGHBOR_LINES_MAX = 40
 QUOTED_CHARS_MAX = 60
 WITHOUT_MODEL = (
@@ -144,13 +152,22 @@ async def _search_domains(gathered: Gathered, number: int) -> None:
     for domain, hits in zip(gathered.domains, found, strict=True):
         is_aside = len(gathered.domains) == len(Domain) and domain is not Domain.CODE
         weight = WEIGHTS[domain] if len(gathered.domains) > 1 else 1.0
-        for hit in hits[: OTHERS_MAX if is_aside else None]:
-            why = f"matches the question in {domain.value}"
-            gathered.places.add(place_of(hit, domain, hit.score * weight, number, why))
+        why = f"matches the question in {domain.value}"
+        for hit, score in _in_order(hits[: OTHERS_MAX if is_aside else None]):
+            gathered.places.add(place_of(hit, domain, score * weight, number, why))
+
+
+def _in_order(hits: Sequence[Hit]) -> Iterator[tuple[Hit, float]]:
+    """Yields hits with scores that fall, because the score of a hit may be above that of a better one."""
+    highest = 1.0
+    for hit in hits:
+        score = min(highest, hit.score)
+        yield hit, score
+        highest = score * NEXT_SHARE
 
 
 async def _search_parts(gathered: Gathered, number: int) -> None:
-    """Round 2: what the question names, its parts, and the words that nothing found so far contains."""
+    """Round 2: what the question names, its parts, the words that nothing found so far contains, and tests."""
     question = gathered.question
     searches = [
         _Search(part, PART_SHARE, f"matches a part of the question: {part[:QUOTED_CHARS_MAX]}")
@@ -162,7 +179,28 @@ async def _search_parts(gathered: Gathered, number: int) -> None:
     works = [_search_further(gathered, number, search) for search in searches]
     if question.symbols:
         works.append(_define(gathered, number, question.symbols))
+    else:
+        works.append(_add_tests(gathered, number))
     await asyncio.gather(*works)
+
+
+async def _add_tests(gathered: Gathered, number: int) -> None:
+    """Adds the tests that are named after the best files. Without a symbol, no edge leads to most of them."""
+    tested: dict[str, ContextPlace] = {}
+    for place in gathered.places.best():
+        if place.domain is Domain.CODE and len(tested) < TESTED_MAX:
+            tested.setdefault(place.file_path, place)
+    if not (glob := glob_of_tests(tested)):
+        return
+    hits = await gathered.sources.search(
+        Domain.CODE, query=gathered.question.text, path_filter=glob, limit=TESTS_HITS_MAX
+    )
+    for path, place in tested.items():
+        test = nearest_test(path, (hit.file_path for hit in hits if hit.repo == place.repo))
+        hit = next((hit for hit in hits if (hit.repo, hit.file_path) == (place.repo, test)), None)
+        if hit and (domain := domain_of(test)) in gathered.domains:
+            why = f"tests {posixpath.basename(path)} by its name"
+            gathered.places.add(place_of(hit, domain, place.score * TESTS_SHARE, number, why))
 
 
 async def _follow_edges(gathered: Gathered, number: int) -> None:
@@ -172,11 +210,14 @@ async def _follow_edges(gathered: Gathered, number: int) -> None:
 
 
 async def _in_domain(gathered: Gathered, domain: Domain) -> list[Hit]:
+    glob = GLOBS[domain]
+    if glob and not await gathered.sources.has_files(domain, glob):
+        return []
     hits = await gathered.sources.search(
         domain,
         query=gathered.question.text,
         corpus=Corpus.DOCS if domain in PROSE else Corpus.CODE,
-        path_filter=GLOBS[domain],
+        path_filter=glob,
         limit={Domain.CODE: CODE_HITS_MAX, Domain.REFS: REFS_HITS_MAX}.get(domain, PROSE_HITS_MAX),
     )
     return [hit for hit in hits if domain_of(hit.file_path) is domain]
@@ -201,11 +242,11 @@ async def _search_further(gathered: Gathered, number: int, search: _Search) -> N
     hits = await gathered.sources.search(
         Domain.CODE, query=search.query, path_filter=search.path, limit=FURTHER_HITS_MAX
     )
-    for hit in hits:
+    for hit, score in _in_order(hits):
         domain = domain_of(hit.file_path)
         if domain in gathered.domains:
-            score = hit.score * search.share * WEIGHTS[domain]
-            gathered.places.add(place_of(hit, domain, score, number, search.why))
+            weighted = score * search.share * WEIGHTS[domain]
+            gathered.places.add(place_of(hit, domain, weighted, number, search.why))
 
 
 async def _define(gathered: Gathered, number: int, symbols: Sequence[str]) -> None:
@@ -305,6 +346,7 @@ async def _show(
     reply = await gathered.sources.ask(
         LINES, gathered.sources.scoped(LinesRequest, repo=place.repo, ranges=ranges)
     )
+    is_named = any(known.is_named for known in gathered.places.best())
     for (node, why), text in zip(shown, reply.texts if reply else (), strict=False):
         if text is None:
             continue
@@ -318,7 +360,7 @@ async def _show(
                 start_line=node.start_line,
                 end_line=node.end_line,
                 content=text,
-                score=place.score * (share + WORDS_SHARE * words),
+                score=place.score * (share + WORDS_SHARE * words) * (1.0 if is_named else UNNAMED_SHARE),
                 round=number,
                 why=(why,),
                 symbol=node.symbol,
@@ -347,7 +389,7 @@ async def do_round(gathered: Gathered, number: int, work: Callable[[Gathered, in
 
 def reply_of(gathered: Gathered, max_tokens: int) -> ContextReply:
     """Returns what was gathered, within a budget of tokens."""
-    chosen = bundle(gathered.places.best(), max_tokens)
+    chosen = bundle(gathered.places.best(), gathered.question.words, max_tokens)
     is_cached = not gathered.sources.calls and bool(gathered.sources.cached)
     return ContextReply(
         mode=gathered.mode,
