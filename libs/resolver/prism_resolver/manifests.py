@@ -24,11 +24,13 @@ from prism_contracts.code import Symbol, SymbolFact
 from prism_resolver.languages import ECMASCRIPT, FOLDER_PACKAGES, JVM
 from prism_resolver.modules import Certainty, File, imports, key, names
 from prism_resolver.path_mappings import (
+    DENO_CONFIGS,
     PATTERNS_MAX,
     ModulePatterns,
     PathMapping,
     PathMappings,
     is_config,
+    parse_jsonc,
     read_config,
     read_paths,
     source_candidates,
@@ -360,6 +362,25 @@ def _own_paths(data: Mapping[str, Any]) -> Mapping[str, list[str]]:
     }
 
 
+def _deno_json(text: str) -> Manifest:
+    """Parses a deno.json: the name and exports of a package, and what its imports map to its own files."""
+    data = parse_jsonc(text)
+    exported = islice(_exports(data.get("exports")), PATTERNS_MAX)
+    module_paths = {sub: tuple(strings_in(value)) for sub, value in exported}
+    imports = data.get("imports") or {}
+    mapped = {
+        f"{pattern}*" if pattern.endswith("/") else pattern: [
+            f"{target}*" if target.endswith("/") else target
+        ]
+        for pattern, target in imports.items()
+        if isinstance(target, str) and target.startswith("./")
+    }
+    foreign = (name for name in imports if name not in mapped and not name.endswith("/"))
+    return _manifest(Ecosystem.NPM, str(data.get("name") or ""), foreign)._replace(
+        exports=ModulePatterns.of(module_paths), mapping=PathMapping(read_paths(mapped)) if mapped else None
+    )
+
+
 def _tsconfig(text: str) -> Manifest:
     return _manifest(Ecosystem.NPM, "", ())._replace(mapping=read_config(text))
 
@@ -446,6 +467,7 @@ _READERS: Mapping[str, Callable[[str], Manifest]] = {
     "setup.cfg": _setup_cfg,
     "requirements.txt": _requirements_txt,
     "package.json": _package_json,
+    **dict.fromkeys(DENO_CONFIGS, _deno_json),
     "go.mod": _go_mod,
     "Cargo.toml": _cargo_toml,
     "pom.xml": _pom_xml,

@@ -77,6 +77,10 @@ class _FolderMapping(NamedTuple):
             yield posixpath.join(self.base, module)
 
 
+# Configurations of Deno, whose `imports` map modules; the preferred name comes first.
+DENO_CONFIGS = ("deno.json", "deno.jsonc", "import_map.json")
+
+
 class PathMappings:
     """The path mappings of repositories, by scope."""
 
@@ -87,16 +91,14 @@ class PathMappings:
         self._cache: dict[tuple[int, str, str | None], _FolderMapping] = {}
         self._by_config_folder = dict(self._folder_table(_CONFIGS_OF_FOLDERS))
         self._by_package_folder = dict(self._folder_table(("package.json",)))
+        self._by_deno_folder = dict(self._folder_table(DENO_CONFIGS))
 
     def candidate_paths(self, scope: str, path: str, module: str) -> Iterator[str]:
         """Yields the paths that an imported module may be, likeliest first."""
         if not self._configs or module.startswith((".", "/")):
             return
-        tables = (
-            (self._by_config_folder, self._by_package_folder)
-            if module.startswith("#")
-            else (self._by_config_folder,)
-        )
+        own = (self._by_package_folder,) if module.startswith("#") else ()
+        tables = (self._by_config_folder, *own, self._by_deno_folder)
         for table in tables:
             mapping_here = next(
                 (table[scope, one] for one in _parent_folders(path) if (scope, one) in table), None
@@ -139,7 +141,8 @@ class PathMappings:
     @cached_property
     def _folder_mappings(self) -> Sequence[tuple[str, _FolderMapping]]:
         """Each mapping once, with its scope."""
-        found = (*self._by_config_folder.items(), *self._by_package_folder.items())
+        tables = (self._by_config_folder, self._by_package_folder, self._by_deno_folder)
+        found = [entry for table in tables for entry in table.items()]
         return list(
             {(scope, id(mapping_here)): (scope, mapping_here) for (scope, _), mapping_here in found}.values()
         )
@@ -200,7 +203,7 @@ def read_config(text: str) -> PathMapping:
 
     Raises ValueError, TypeError or AttributeError if it has another format, or too many patterns.
     """
-    data = _parse_jsonc(text)
+    data = parse_jsonc(text)
     options = data.get("compilerOptions") or {}
     paths, base = options.get("paths"), options.get("baseUrl")
     extends = data.get("extends") or ()
@@ -250,7 +253,7 @@ def strings_in(value: object) -> Iterator[str]:
             yield from strings_in(one)
 
 
-def _parse_jsonc(text: str) -> Any:
+def parse_jsonc(text: str) -> Any:
     """Parses JSON with comments and trailing commas, which TypeScript accepts. Raises ValueError."""
     try:
         return pyjson5.decode(text)

@@ -186,3 +186,51 @@ def test_handed_on_function_is_used() -> None:
     found = edges_of({"gate.js": text})
     assert {f"gate.js:{line} onOpen -> gate.js:Gate.onOpen receiver" for line in (5, 6)} <= found
     assert {f"gate.js:{line} handle -> gate.js:handle same_file" for line in (9, 10)} <= found
+
+
+def test_imports_of_deno_are_followed() -> None:
+    files = {
+        "deno.jsonc": '{"imports": {"rates": "./rates/mod.ts", "$lib/": "./lib/", "gates": "jsr:@acme/gates"}}',
+        "packages/town/deno.json": '{"name": "@acme/town", "exports": {".": "./town.ts", "./gate": "./src/gate.ts"}}',
+        "packages/town/town.ts": "export function build() {}\n",
+        "packages/town/src/gate.ts": "export function lift() {}\n",
+        "rates/mod.ts": "export function rate() {}\n",
+        "lib/depot.ts": "export function open() {}\n",
+        "main.ts": "import { rate } from 'rates';\nimport { open } from '$lib/depot.ts';\n"
+        "import { build } from '@acme/town';\nimport { lift } from '@acme/town/gate';\n"
+        "import { rate as shut } from 'gates';\nshut();\n",
+    }
+    found = edges_between_files(files)
+    targets = ("rates/mod.ts", "lib/depot.ts", "packages/town/town.ts", "packages/town/src/gate.ts")
+    assert found == {f"0:main.ts -> 0:{target} import" for target in targets}
+
+
+def test_type_parameter_is_no_type_of_its_name() -> None:
+    text = (
+        "import { Key, Depot } from './depot';\nfunction open<Key>(key: Key): Key { return key; }\n"
+        "type List<Key> = Key[];\nclass Town<Key> { key: Key }\nconst shut = <Key,>(key: Key) => key;\n"
+        "function run<T extends Depot>(key: Key, one: T) {}\n"
+    )
+    found = edges_of({"a.ts": text, "depot.ts": "export type Key = string;\nexport class Depot {}\n"})
+    assert {edge for edge in found if " Key ->" in edge and "import" in edge} == {
+        "a.ts:1 Key -> depot.ts:* import",
+        "a.ts:1 Key -> depot.ts:Key import",
+        "a.ts:6 Key -> depot.ts:Key import",
+    }
+
+
+def test_parameter_of_a_callback_hides_an_import() -> None:
+    text = (
+        "import { open } from './depot';\ntest('opens', (open) => open());\n"
+        "test('opens', ({ gate: open }) => {\n  run(open);\n});\ntest('opens', () => open());\n"
+    )
+    found = edges_of({"a.ts": text, "depot.ts": "export function open() {}\n"})
+    lines = {edge.partition(" ")[0] for edge in found if "depot.ts:open" in edge}
+    assert lines == {"a.ts:1", "a.ts:6"}
+
+
+def test_defined_member_is_not_assigned() -> None:
+    found = edges_of(
+        {"depot.js": "const all = exports;\nall.open = function () {};\nexports.shut = () => 1;\n"}
+    )
+    assert not [edge for edge in found if " open " in edge or " shut " in edge]

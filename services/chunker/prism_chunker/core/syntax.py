@@ -14,6 +14,7 @@ from prism_chunker.core.names import Names
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import parse
 from prism_chunker.core.references import find_places, read_references
+from prism_chunker.core.shadows import Shadows
 from prism_chunker.core.symbols import find_symbols
 from prism_chunker.core.uses import Scopes, read_uses
 
@@ -28,8 +29,12 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     references += tuple(read_expansions(syntax, nesting, budget.references_max - len(references)))
     names = Names(language, nesting, references)
     variables = find_variables(language, syntax)
+    shadows = Shadows(language, syntax, nesting, names, variables)
+    shown = shadows.without_hidden(places, syntax.source)
+    if len(shown) < len(places):
+        references = read_references(shown, syntax.source, nesting, budget.references_max)
     bindings = BindingReader(language, syntax, nesting, variables).read(names, budget.bindings_max)
-    scopes = Scopes(language, nesting, names, bindings, variables)
+    scopes = Scopes(language, nesting, names, bindings, shadows)
     uses = read_uses(syntax, nesting, places, scopes, budget.references_max - len(references))
     return ParsedFile(
         parse="partial" if syntax.root.has_error else "ok",

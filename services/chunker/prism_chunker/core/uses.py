@@ -16,6 +16,7 @@ from prism_chunker.core.names import WILDCARD, Names, head_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
 from prism_chunker.core.references import EXPORTS, QUALIFIER_CHARS_MAX, Places, alias_of
+from prism_chunker.core.shadows import Shadows
 from prism_chunker.core.stored_values import field_of
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Binding, Reference, ReferenceKind
 
@@ -62,7 +63,9 @@ def read_uses(
                 path = syntax.source[start:end].decode("utf-8", "replace")
                 qualifier, name = _split(path)
                 symbol = nesting.around(start)
-                if name and scopes.may_mean(qualifier, name, symbol):
+                head = head_of(qualifier) if qualifier else name
+                is_hidden = scopes.shadows.hides(head, start, is_type=kind is ReferenceKind.TYPE)
+                if name and not is_hidden and scopes.may_mean(qualifier, name, symbol):
                     found.append(
                         Reference(
                             name=name,
@@ -101,8 +104,8 @@ def _split(path: str) -> tuple[str, str]:
 class Scopes:
     """Decides which names of a file have a meaning outside of their function.
 
-    `bindings` are the known names that a function shadows, `variables` the names of all variables in the
-    file.
+    `bindings` are the known names that a function shadows, `shadows` has the names of all
+    variables in the file.
     """
 
     def __init__(
@@ -111,8 +114,9 @@ class Scopes:
         nesting: Nesting,
         names: Names,
         bindings: Collection[Binding],
-        variables: Collection[bytes],
+        shadows: Shadows,
     ) -> None:
+        self.shadows = shadows
         self.stores = language.c_family
         self._has_exports = "ecmascript" in language.queries
         self._names = names
@@ -128,7 +132,9 @@ class Scopes:
                 *([EXPORTS, "module"] if self._has_exports else ()),
             )
         }
-        self._hidden = {*variables, *(name.encode() for name in _BUILT_IN)} if self._sees_others else set()
+        self._hidden = (
+            {*shadows.variables, *(name.encode() for name in _BUILT_IN)} if self._sees_others else set()
+        )
         self._locals = {
             (binding.symbol, binding.name)
             for binding in bindings

@@ -1,0 +1,72 @@
+"""Names of a file that mean something else in a part of it: parameters of nameless functions, and type parameters.
+
+Only JavaScript and TypeScript. A function with a name is a symbol, and its variables are its bindings; a function without
+one, such as a callback outside of all symbols, has no place for them.
+"""
+
+from tree_sitter import Node
+
+from prism_chunker.core.bindings import Variables
+from prism_chunker.core.languages.table import Language
+from prism_chunker.core.names import Names
+from prism_chunker.core.nesting import Nesting
+from prism_chunker.core.parse import Syntax
+from prism_chunker.core.references import Places
+
+LEVELS_MAX = 100
+_NAMELESS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_GENERIC = "type_parameters"
+
+
+class Shadows:
+    """Where the known names of a file are hidden, in bytes."""
+
+    def __init__(
+        self, language: Language, syntax: Syntax, nesting: Nesting, names: Names, variables: Variables
+    ) -> None:
+        self.variables = variables.keys()
+        self._values: dict[str, list[tuple[int, int]]] = {}
+        self._types: dict[str, list[tuple[int, int]]] = {}
+        if "ecmascript" not in language.queries:
+            return
+        for name in names.known:
+            for variable in variables.get(name.encode(), ()):
+                node = variable.node
+                function = _around(node, _NAMELESS) if variable.subject == "bound" else None
+                if function is not None and nesting.around(function.start_byte) < 0:
+                    self._values.setdefault(name, []).append((function.start_byte, function.end_byte))
+        for captures in syntax.matches_with("generic"):
+            node = captures["generic"][0]
+            name = syntax.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+            parameters = _around(node, frozenset({_GENERIC})) if name in names.known else None
+            if parameters is not None and parameters.parent is not None:
+                owner = parameters.parent
+                self._types.setdefault(name, []).append((owner.start_byte, owner.end_byte))
+
+    def without_hidden(self, places: Places, source: bytes) -> Places:
+        """Returns the places of references without calls of hidden names."""
+        if not self._values:
+            return places
+        return {
+            place: found
+            for place, found in places.items()
+            if "qualifier" in found[1] or not self.hides(_text(found[0], source), place[0], is_type=False)
+        }
+
+    def hides(self, name: str, byte: int, *, is_type: bool) -> bool:
+        """Whether a name means a parameter at a byte."""
+        ranges = (self._types if is_type else self._values).get(name, ())
+        return any(start <= byte < end for start, end in ranges)
+
+
+def _around(node: Node, types: frozenset[str]) -> Node | None:
+    inner: Node | None = node
+    for _ in range(LEVELS_MAX):
+        inner = inner.parent if inner is not None else None
+        if inner is None or inner.type in types:
+            return inner
+    return None
+
+
+def _text(node: Node, source: bytes) -> str:
+    return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
