@@ -42,6 +42,7 @@ def settings(
     prefix: str | None = None,
     include: list[str] | None = None,
     exclude: list[str] | None = None,
+    tasks_on_merge: str | None = None,
 ) -> dict[str, Any]:
     """Returns the settings that options ask for. A list with an empty string is empty."""
     asked = {
@@ -51,6 +52,7 @@ def settings(
         "repo_root_prefix": prefix,
         "include": None if not include else [glob for glob in include if glob],
         "exclude": None if not exclude else [glob for glob in exclude if glob],
+        "tasks_on_merge": tasks_on_merge,
     }
     return {field: value for field, value in asked.items() if value is not None}
 

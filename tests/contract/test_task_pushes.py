@@ -12,7 +12,7 @@ from workspace_stack import TENANT, Desk, desk
 from prism_contracts import names
 from prism_contracts.base import repo_id
 from prism_contracts.events import BranchPushed, MergedPullRequest, PullRequestMerged, PushedCommit
-from prism_contracts.records import TaskRecord, task_key
+from prism_contracts.records import Repository, TaskRecord, TasksOnMerge, task_key
 from prism_contracts.rpc.tasks import (
     CREATE_TASK,
     GET_TASK,
@@ -208,6 +208,35 @@ async def test_a_merge_completes_the_tasks_that_branch_title_or_body_name(nats_s
         opened = await place.ask(UPDATE_TASK, request)
         await place.copies[0].tasks.on_merged(event)
         assert await get(place, titled.id) == opened
+
+
+@pytest.mark.parametrize(
+    ("installation", "said", "status"),
+    [
+        (False, TasksOnMerge.COMPLETE, "complete"),
+        (True, TasksOnMerge.KEEP, "need to be done"),
+        (True, TasksOnMerge.INSTALLATION, "complete"),
+        (False, TasksOnMerge.INSTALLATION, "need to be done"),
+    ],
+)
+async def test_a_repository_says_whether_its_merges_complete_tasks(
+    nats_server, installation: bool, said: TasksOnMerge, status: str
+) -> None:
+    async with desk(nats_server.url, tasks_completed_by_merge=installation) as place:
+        task = await create(place)
+        event = merge(title=f"#{task.id}")
+        repository = Repository(
+            tenant=TENANT,
+            repo=event.repo,
+            name=event.name,
+            source="https://git.example/acme/app",
+            created_at=datetime.now(UTC),
+            tasks_on_merge=said,
+        )
+        bucket = Records(await open_bucket(place.bus.js, names.KV_REPOSITORIES), Repository)
+        await bucket.put(repository.key, repository)
+        await place.copies[0].tasks.on_merged(event)
+        assert (await get(place, task.id)).status == status
 
 
 async def test_a_merge_completes_no_task_of_another_tenant_or_repository(nats_server) -> None:

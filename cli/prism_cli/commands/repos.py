@@ -98,6 +98,13 @@ def update_repo(
         bool | None,
         typer.Option("--activate/--deactivate", help="Poll it and take its webhooks, or neither."),
     ] = None,
+    tasks_on_merge: Annotated[
+        str | None,
+        typer.Option(
+            help="What a merged pull request does to the tasks that it names: `complete`, `keep`, or what the "
+            "`installation` says."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Change the settings of a repository. The next import applies them.
@@ -110,7 +117,13 @@ def update_repo(
         from prism_cli.target import find_target
 
         changes = command.settings(
-            name=new_name, ref=ref, is_active=active, prefix=prefix, include=include, exclude=exclude
+            name=new_name,
+            ref=ref,
+            is_active=active,
+            prefix=prefix,
+            include=include,
+            exclude=exclude,
+            tasks_on_merge=tasks_on_merge,
         )
         updated = asyncio.run(command.update(find_target(), name, changes))
         if as_json:

@@ -115,6 +115,14 @@ def repository_key(tenant: str, repo: str) -> str:
 UPLOAD: Final = "upload"
 
 
+class TasksOnMerge(StrEnum):
+    """What a merged pull request of a repository does to the tasks that it names."""
+
+    INSTALLATION = "installation"  # what `PRISM_TASKS_COMPLETED_BY_MERGE` says
+    COMPLETE = "complete"
+    KEEP = "keep"
+
+
 class Repository(Indexed):
     """A repository that a tenant has registered, and the state of its base layer."""
 
@@ -128,6 +136,7 @@ class Repository(Indexed):
     repo_root_prefix: str = ""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    tasks_on_merge: TasksOnMerge = TasksOnMerge.INSTALLATION
     cache_epoch: int = 0  # how often its cached answers were dropped
     renaming_to: str = ""  # the name that it is about to have
     created_at: datetime

@@ -175,7 +175,10 @@ async def build(bus: Bus, settings: WorkspaceSettings, vault: Vault | None = Non
         scratch=(scratch, for_bundles),
         sync=sync,
         tasks=TaskHandlers(
-            tasks, TaskLinks(tasks, completes=settings.tasks_completed_by_merge), anchors, references
+            tasks,
+            TaskLinks(tasks, store.repositories, completes=settings.tasks_completed_by_merge),
+            anchors,
+            references,
         ),
     )
 

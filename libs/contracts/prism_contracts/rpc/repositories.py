@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from prism_contracts.base import Lane, Message
 from prism_contracts.errors import ErrorBody
-from prism_contracts.records import Job, Repository
+from prism_contracts.records import Job, Repository, TasksOnMerge
 from prism_contracts.registry import Rpc, Timeout
 from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.rpc.imports import JobReply
@@ -61,6 +61,7 @@ class UpdateRepositoryRequest(CallerRequest):
     repo_root_prefix: FilePath | None = None  # empty: the whole repository
     include: Globs | None = None  # empty: all files
     exclude: Globs | None = None
+    tasks_on_merge: TasksOnMerge | None = None  # at once
 
 
 class ClearCacheRequest(CallerRequest):

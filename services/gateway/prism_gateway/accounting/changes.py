@@ -121,6 +121,7 @@ class CallChange:
             source=normalized_location(getattr(request, "url", "")),
             files=len(getattr(request, "files", ())),
             is_active=getattr(request, "is_active", None),
+            tasks_on_merge=getattr(request, "tasks_on_merge", None),
             full=getattr(request, "full", False) or None,
             force=getattr(request, "force", False) or None,
         )

@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from prism_contracts.records import Limit
+from prism_contracts.records import Limit, TasksOnMerge
 from prism_contracts.rpc.context import ContextRequest
 from prism_contracts.rpc.document_remote import BRANCH_DEFAULT, RemoteBranch, RemoteUrl
 from prism_contracts.rpc.documents import (
@@ -228,6 +228,9 @@ class RepositoryPatch(BaseModel):
     )
     include: Globs | None = Field(None, description="globs of the files to import; empty for all")
     exclude: Globs | None = Field(None, description="globs of files that are not imported")
+    tasks_on_merge: TasksOnMerge | None = Field(
+        None, description="what a merged pull request does to the tasks that it names, at once"
+    )
 
     @model_validator(mode="after")
     def _something(self) -> "RepositoryPatch":

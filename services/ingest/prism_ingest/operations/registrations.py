@@ -12,7 +12,7 @@ from prism_ingest.operations.fetch_jobs import FetchJobs
 from prism_ingest.operations.renames import Renames
 
 # The fields of a repository that a caller may set.
-SETTINGS = ("ref", "is_active", "repo_root_prefix", "include", "exclude")
+SETTINGS = ("ref", "is_active", "repo_root_prefix", "include", "exclude", "tasks_on_merge")
 
 
 class Registrations:
@@ -86,7 +86,7 @@ class Registrations:
 
 def _given(request: RegisterRequest | UpdateRepositoryRequest) -> dict[str, object]:
     """Returns the settings that a request has. Raises INVALID_PATH, INVALID_ARGUMENT for a glob."""
-    given = {field: value for field in SETTINGS if (value := getattr(request, field)) is not None}
+    given = {field: value for field in SETTINGS if (value := getattr(request, field, None)) is not None}
     if request.repo_root_prefix:
         given["repo_root_prefix"] = folder_of(request.repo_root_prefix)
     Selection(include=request.include or (), exclude=request.exclude or ()).matcher()

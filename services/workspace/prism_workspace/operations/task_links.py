@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.events import BranchPushed, PullRequestMerged, PushedCommit
-from prism_contracts.records import TaskRecord
+from prism_contracts.records import Repository, TaskRecord, TasksOnMerge, repository_key
+from prism_runtime.records import WatchedRecords
 from prism_workspace.core.task_mentions import named_in_branch, named_in_message
 from prism_workspace.core.tasks import completed, linked
 from prism_workspace.operations.tasks import TeamTasks
@@ -39,9 +40,15 @@ class TaskLinks:
     """What pushes and merges make of tasks."""
 
     def __init__(
-        self, tasks: TeamTasks, *, completes: bool = False, now: Callable[[], datetime] = _now
+        self,
+        tasks: TeamTasks,
+        repositories: WatchedRecords[Repository],
+        *,
+        completes: bool = False,
+        now: Callable[[], datetime] = _now,
     ) -> None:
-        """`completes`: whether a merged pull request completes the tasks that it names."""
+        """`completes`: whether merged pull requests of repositories without a setting complete tasks."""
+        self._repositories = repositories
         self._tasks = tasks
         self._completes = completes
         self._now = now
@@ -65,7 +72,7 @@ class TaskLinks:
 
     async def complete(self, merge: PullRequestMerged) -> None:
         """Complete the tasks of the tenant that a merged pull request names. Raises UNAVAILABLE."""
-        if not self._completes:
+        if not await self._does_complete(merge):
             return
         merged, source = merge.merged, _Source(merge.tenant, merge.name)
         tasks = [
@@ -75,6 +82,13 @@ class TaskLinks:
             tasks += await self._task_of_branch(source, merged.branch)
         for task in filter(None, dict.fromkeys(tasks)):
             await self._change(source, task, completed(merge, self._now()))
+
+    async def _does_complete(self, merge: PullRequestMerged) -> bool:
+        """Whether merges of a repository complete tasks: by its setting, else by that of the installation."""
+        await self._repositories.catch_up()
+        repository = self._repositories.get(repository_key(merge.tenant, merge.repo))
+        said = repository.tasks_on_merge if repository else TasksOnMerge.INSTALLATION
+        return self._completes if said is TasksOnMerge.INSTALLATION else said is TasksOnMerge.COMPLETE
 
     async def _task(self, source: _Source, named: str) -> str:
         """Returns the id of the task, or an empty string if there is none, or several."""
