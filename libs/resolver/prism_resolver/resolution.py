@@ -52,7 +52,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 8
+RULES = 9
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -231,12 +231,18 @@ class Resolver:
     def edges(self, position: int, reference: Reference, meaning: Meaning) -> Iterator[ReferenceEdge]:
         """Yields the edges of a reference, given its position in the file and its meaning."""
         for ref in self._program.main_definitions(meaning.targets):
-            yield ReferenceEdge(position, ref, meaning.status, meaning.strategy)
+            if not self._is_definition(reference, ref):
+                yield ReferenceEdge(position, ref, meaning.status, meaning.strategy)
         if meaning.lookup is not LookupKind.NOTHING:
             yield from self._candidate_edges(position, reference, meaning.lookup)
         if reference.kind is ReferenceKind.IMPORT:
             known = set(meaning.targets)
             yield from (edge for edge in self._modules(position, reference) if edge.target not in known)
+
+    def _is_definition(self, reference: Reference, ref: SymbolRef) -> bool:
+        """Whether an assignment is what defines its target: `exports.open = function () {}`."""
+        is_here = reference.kind is ReferenceKind.ASSIGN and ref.file == self._facts.id and ref.symbol >= 0
+        return is_here and self._unit.name_lines[ref.symbol] == reference.line
 
     def _candidate_edges(
         self, position: int, reference: Reference, lookup: LookupKind

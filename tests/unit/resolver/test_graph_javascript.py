@@ -234,3 +234,15 @@ def test_defined_member_is_not_assigned() -> None:
         {"depot.js": "const all = exports;\nall.open = function () {};\nexports.shut = () => 1;\n"}
     )
     assert not [edge for edge in found if " open " in edge or " shut " in edge]
+    assert "depot.js:2 all -> depot.js:all same_file" in found
+
+
+def test_callback_sees_what_it_defines_and_imports() -> None:
+    text = (
+        "test('opens', function () {\n  const open = require('./depot').open;\n  open();\n  const run = () => 1;\n"
+        "  run();\n  shut = other;\n  shut();\n});\nfunction shut() {}\n"
+    )
+    found = edges_of({"a.js": text, "depot.js": "exports.open = function () {};\n"})
+    assert "a.js:3 open -> depot.js:exports.open import" in found
+    assert "a.js:5 run -> a.js:run same_file" in found
+    assert "a.js:7 shut -> a.js:shut same_file" in found

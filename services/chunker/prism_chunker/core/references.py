@@ -17,7 +17,6 @@ from prism_chunker.core.parse import Captures, Syntax
 from prism_contracts.code import Reference, ReferenceKind
 
 QUALIFIER_CHARS_MAX = 80
-_MEMBER = "member_expression"
 # A string before a dot in JavaScript, whatever its text.
 _STRINGS, _STRING = frozenset({"string", "template_string"}), '""'
 # What a CommonJS module exports is a member of this object.
@@ -55,13 +54,6 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
                 continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
             if _is_token(node) and not _is_called(node):
                 continue
-            if (
-                key == "assign"
-                and node.parent is not None
-                and node.parent.start_byte in heads
-                and node.parent.type == _MEMBER
-            ):
-                continue  # `exports.open = function () {}` defines it
             known = found.get((start, key))
             if known is None or _said(known[1]) < _said(captures):
                 found[start, key] = node, captures

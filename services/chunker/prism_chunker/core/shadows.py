@@ -29,10 +29,16 @@ class Shadows:
         self._types: dict[str, list[tuple[int, int]]] = {}
         if "ecmascript" not in language.queries:
             return
+        # What a callback defines or imports is what its name means there.
+        meant = {definition.name_start for definition in nesting.kept}
+        for captures in syntax.matches_with("alias", "import"):
+            meant.add((captures.get("alias") or captures["import"])[0].start_byte)
         for name in names.known:
             for variable in variables.get(name.encode(), ()):
                 node = variable.node
-                function = _around(node, _NAMELESS) if variable.subject == "bound" else None
+                is_parameter = variable.subject == "bound" and node.start_byte not in meant
+                is_assigned = node.parent is not None and node.parent.type == "assignment_expression"
+                function = _around(node, _NAMELESS) if is_parameter and not is_assigned else None
                 if function is not None and nesting.around(function.start_byte) < 0:
                     self._values.setdefault(name, []).append((function.start_byte, function.end_byte))
         for captures in syntax.matches_with("generic"):
