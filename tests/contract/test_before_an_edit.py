@@ -9,12 +9,20 @@ from indexed_texts import file_point, open_index
 
 from prism_catalog.histories import HistoryStore
 from prism_contracts.base import repo_id
-from prism_contracts.code import EdgeStatus
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import History, HistoryCommit, HistoryFile
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.files import ReadFileRequest
-from prism_contracts.rpc.graph import IMPACT, ImpactReply, ImpactRequest
+from prism_contracts.rpc.graph import (
+    IMPACT,
+    AffectedNode,
+    GraphEdge,
+    GraphNode,
+    ImpactReply,
+    ImpactRequest,
+    RunCommand,
+)
 from prism_contracts.rpc.guidance import (
     ContextSection,
     ConventionsRequest,
@@ -208,6 +216,11 @@ async def test_lines_select_the_enclosing_symbol(prepare) -> None:
     assert outside.rules
 
 
+NODE = GraphNode(file_path="tests/test_far.py", line=3, symbol="test_far", test=True)
+VIA = GraphEdge(edge=EdgeKind.CALLS, status=EdgeStatus.RESOLVED, strategy=Strategy.IMPORT, lines=(4,))
+COMMAND = RunCommand(runner="pytest", command="pytest tests/test_far.py::test_far", tests=1)
+
+
 @pytest.fixture
 async def atlas(nats_server) -> AsyncIterator[None]:
     """A graph that knows more tests than the callers show."""
@@ -221,9 +234,11 @@ async def atlas(nats_server) -> AsyncIterator[None]:
             total_affected=0,
             resolved_affected=0,
             depth=3,
-            tests=(),
+            tests=(AffectedNode(node=NODE, distance=4, status=EdgeStatus.CANDIDATE, via=VIA, uses=NODE),),
             total_tests=218,
-            test_depth=6,
+            resolved_tests=200,
+            test_depth=20,
+            test_commands=(COMMAND,),
             receipt=graph_receipt(),
         )
 
@@ -241,10 +256,12 @@ def graph_receipt() -> GraphReceipt:
     )  # fmt: skip
 
 
-async def test_farther_tests_are_counted_by_distance(prepare, atlas) -> None:
+async def test_the_graph_names_the_tests_and_the_command(prepare, atlas) -> None:
     reply = await prepare(symbol="Depot.weigh")
-    assert (len(reply.tests), reply.test_depth) == (2, 2)
-    assert (reply.graph_tests, reply.graph_test_depth) == (218, 6)
+    assert [(test.symbol, test.via) for test in reply.tests] == [("test_far", "test_far")]
+    assert reply.test_counts == {EdgeStatus.RESOLVED: 200, EdgeStatus.CANDIDATE: 18}
+    assert (reply.test_commands, reply.test_depth) == ((COMMAND,), 20)
+    assert (reply.graph_tests, reply.graph_test_depth) == (218, 20)
 
 
 async def test_without_a_graph_farther_tests_are_omitted(prepare) -> None:

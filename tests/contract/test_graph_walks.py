@@ -149,7 +149,7 @@ async def test_the_nearest_name_answers_for_a_misspelt_one(ask):
 
 async def test_a_diff_is_compared_with_the_indexed_text(ask):
     reply = await ask(*impact(diff=DIFF))
-    assert (reply.depth, reply.test_depth) == (3, 6)
+    assert (reply.depth, reply.test_depth) == (3, 20)
     assert [(file.state, file.applied) for file in reply.files] == [(DiffState.MODIFIED, False)]
     assert [one.node.symbol for one in reply.changed] == ["rate"]
     assert [one.node.symbol for one in reply.affected] == ["Depot.close", "Depot.ship"]

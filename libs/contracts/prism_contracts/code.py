@@ -147,6 +147,7 @@ class Strategy(StrEnum):
     RECEIVER_TYPE = "receiver_type"  # a variable that is declared or assigned as an instance of the class
     PACKAGE = "package"  # in another repository, which provides a package that this one depends on
     SCIP = "scip"  # a compiler's index (SCIP) resolves it
+    FIXTURE = "fixture"  # pytest passes the fixture to a parameter of its name, or a mark asks for it
     STORED = "stored"  # a candidate: a call of a field in which code stores the function
     ONLY_DEFINITION = "only_definition"  # a candidate: no other symbol has this name
     NAME = "name"  # a candidate: other symbols have this name too

@@ -98,13 +98,14 @@ async def build(
     )
     served = ServedGraphs(RepositoryCatalog(records, layers, reader), graphs, base_graphs, layer_graphs)
     search = SearchClient(bus)
+    text = TextChecks(search)
     return AtlasApp(
         processes=processes,
         graphs=graphs,
         layer_graphs=layer_graphs,
         builds=BuildHandlers(base_graphs),
         maps=MapHandlers(served, ModuleEntries(Descriptions(reader), histories)),
-        traversals=TraversalHandlers(served, TextChecks(search), DiffImpact(search)),
+        traversals=TraversalHandlers(served, text, DiffImpact(search, text)),
         uses=UsesHandler(served),
     )
 

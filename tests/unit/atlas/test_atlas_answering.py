@@ -144,7 +144,7 @@ def test_stop_names_where_a_tree_ends(depth, expected):
     )
 
 
-def test_impact_has_every_direct_call_site_and_marks_helpers():
+def test_impact_has_every_direct_call_site_and_no_helpers():
     sketch = Sketch().file("a", "ship", "load", "run").file("t", "helper", "check", flags="t")
     for line in (21, 13, 13):
         sketch.edge("a:load", "a:ship", line=line)
@@ -154,7 +154,7 @@ def test_impact_has_every_direct_call_site_and_marks_helpers():
     request = ImpactRequest(tenant="t", symbol="ship", depth=1)
     reply = impact_of_symbol(graph, no_ranks(graph), resolved_name, request, RECEIPT)
     assert [(one.node.symbol, one.via.lines) for one in reply.affected] == [("load", (13, 21))]
-    assert [(one.node.symbol, one.reached_by) for one in reply.tests] == [("helper", 1), ("check", 0)]
+    assert [(one.node.symbol, one.distance) for one in reply.tests] == [("check", 2)]
     assert [(stop.reason, places(stop.nodes)) for stop in reply.stops] == [(StopReason.DEPTH, ["a:load"])]
 
 

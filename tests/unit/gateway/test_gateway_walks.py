@@ -22,6 +22,7 @@ from prism_contracts.rpc.graph import (
     GraphPath,
     ImpactReply,
     PathSearch,
+    RunCommand,
     SourceLine,
     StopReason,
     StoredPlace,
@@ -611,18 +612,26 @@ def test_impact_lists_files_symbols_and_tests() -> None:
 def test_impact_shows_call_sites_and_tests_by_file() -> None:
     direct = AffectedNode(node=LOAD, distance=1, status=EdgeStatus.RESOLVED, via=edge(33, 41), uses=SHIP)
     further = AffectedNode(node=TOP, distance=2, status=EdgeStatus.RESOLVED, via=edge(5), uses=LOAD)
-    test = GraphNode(file_path="t.py", line=4, start_line=4, end_line=6, symbol="Tests.check", test=True)
-    helper = AffectedNode(
-        node=test, distance=1, status=EdgeStatus.RESOLVED, via=edge(5), uses=SHIP, reached_by=2
+    test = GraphNode(
+        file_path="t.py",
+        line=4,
+        start_line=4,
+        end_line=6,
+        symbol="Tests.check",
+        kind=SymbolKind.METHOD,
+        test=True,
     )
+    near = AffectedNode(node=test, distance=1, status=EdgeStatus.RESOLVED, via=edge(5), uses=SHIP)
     reply = ImpactReply(
         changed=(ChangedSymbol(node=SHIP, exported=False, signature=True, used_by=2),),
         total_changed=1,
         affected=(direct, further),
         total_affected=2,
         resolved_affected=2,
-        tests=(helper, helper.model_copy(update={"reached_by": 0, "distance": 4})),
+        tests=(near, near.model_copy(update={"distance": 4})),
         total_tests=2,
+        resolved_tests=2,
+        test_commands=(RunCommand(runner="pytest", command="pytest t.py::Tests::check", tests=2),),
         depth=3,
         test_depth=6,
         in_text=reconciliation(text_lines=4, files=3),
@@ -640,8 +649,9 @@ def test_impact_shows_call_sites_and_tests_by_file() -> None:
         "further away, within 3 uses, each with its depth:",
         "  main.py",
         "    2 top level 5: it.ship()",
-        "tests within 6 uses (2):",
-        "  t.py: depth 1: check 4-6 (helper of 2); depth 4: check 4-6",
+        "tests that reach it, nearest first (2):",
+        "  t.py: depth 1: check 4-6; depth 4: check 4-6",
+        "run: pytest t.py::Tests::check",
         (
             "Complete for direct uses: 2 affected and 2 tests in the graph; 4 lines of code in 3 files contain ship. "
             "Further levels follow resolved uses and were not compared with the text."

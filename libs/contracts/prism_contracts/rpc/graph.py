@@ -354,7 +354,6 @@ class AffectedNode(Message):
     """A dependent of a change.
 
     `status` is the least certain on the way; `via` is the last edge, to `uses`.
-    `reached_by` counts the affected nodes of tests that use a node of a test: it is a helper of them.
     """
 
     node: GraphNode
@@ -362,11 +361,22 @@ class AffectedNode(Message):
     status: EdgeStatus
     via: GraphEdge
     uses: GraphNode
-    reached_by: int = 0
+
+
+class RunCommand(Message):
+    """A command that runs some tests and no others, in the root of the repository."""
+
+    runner: str
+    command: str
+    tests: int
 
 
 class ImpactReply(Message):
-    """The dependents, nearest and most certain first; tests are separate. Counts include those not shown."""
+    """The dependents, nearest and most certain first; tests are separate. Counts include those not shown.
+
+    A test is what a runner runs: helpers and fixtures are followed to the tests that use them. A test that a type
+    inherits is listed in each type that runs it. `test_commands` run the listed tests.
+    """
 
     files: tuple[DiffFile, ...] = ()
     changed: tuple[ChangedSymbol, ...]
@@ -380,7 +390,9 @@ class ImpactReply(Message):
     depth: int  # how many uses deep `affected` was searched
     tests: tuple[AffectedNode, ...]
     total_tests: int
+    resolved_tests: int = 0
     test_depth: int  # the same for tests
+    test_commands: tuple[RunCommand, ...] = ()
     tests_left_out: int = 0  # tests, with `source_only`
     by_file: dict[str, int] = {}  # the files with the most dependents
     in_text: Reconciliation | None = None

@@ -13,6 +13,7 @@ from prism_contracts.code import (
 from prism_contracts.records import HistoryCommit
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import Receipt, ScopedRequest
+from prism_contracts.rpc.graph import RunCommand
 from prism_contracts.rpc.symbols import Definition, SymbolReferences
 from prism_contracts.types import (
     FilePath,
@@ -132,6 +133,7 @@ class EditContextReply(Message):
     # them.
     graph_tests: int | None = None
     graph_test_depth: int = 0
+    test_commands: tuple[RunCommand, ...] = ()  # run the listed tests
     test_files: tuple[str, ...] = ()  # tests that are named after the file
     siblings: tuple[Sibling, ...] = ()
     rules: tuple[RulesDocument, ...] = ()

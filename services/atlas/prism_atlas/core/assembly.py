@@ -17,7 +17,8 @@ from prism_atlas.core.graph import Graph
 from prism_atlas.core.invalidation import ChangedNames, Dependents, changed_names, derived_names, names_used
 from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.references import ReferenceRow
-from prism_contracts.code import EDGE_KINDS, TYPE_KINDS, EdgeKind, ReferenceKind
+from prism_atlas.core.roles import decorated_lines, roles_of
+from prism_contracts.code import EDGE_KINDS, TYPE_KINDS, EdgeKind, Flag, ReferenceKind
 from prism_resolver.facts import FileFacts, with_qualifier_uses
 from prism_resolver.manifests import Packages
 from prism_resolver.occurrences import Occurrences
@@ -75,6 +76,7 @@ class Assembly:
             facts.symbols,
             entries_of(facts),
             contracts_of(facts),
+            roles_of(facts),
         )
 
     def remove(self, file: str) -> None:
@@ -199,10 +201,12 @@ def _joined(parts: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
 
 
 def _edge_rows(facts: FileFacts, found: Iterable[ReferenceEdge]) -> Iterator[EdgeRow]:
+    # What decorates a test is part of it: `@patch(…)`, the cases of `@parametrize(…)`.
+    decorated = decorated_lines(facts) if Flag.TEST in facts.flags else {}
     for edge in found:
         reference = facts.references[edge.reference]
         yield EdgeRow(
-            reference.symbol,
+            decorated.get(reference.line, reference.symbol),
             edge.target,
             EDGE_KINDS[reference.kind],
             edge.status,

@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prism_atlas.core.fixtures import fixture_rows
 from prism_atlas.core.graph import (
     EDGE_KINDS,
     EDGE_STATUSES,
     ENTRY_KINDS,
     NONE,
+    ROLES,
     STRATEGIES,
     SYMBOL_KINDS,
     EdgeTable,
@@ -20,6 +22,7 @@ from prism_atlas.core.graph import (
     FileTable,
     Graph,
     Numbers,
+    RoleTable,
     StringTable,
     SymbolTable,
 )
@@ -33,6 +36,7 @@ from prism_atlas.core.references import (
     meaning_table,
     reference_table,
 )
+from prism_atlas.core.roles import Role, RoleRow
 from prism_atlas.core.rows import GONE, Rows, nodes, order_by, repeated, rows_of, stack, starts
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolFact
 from prism_contracts.rpc.maps import EntryKind
@@ -43,6 +47,7 @@ _EDGE_CODES = {kind: code for code, kind in enumerate(EDGE_KINDS)}
 _OVERRIDES = _EDGE_CODES[EdgeKind.OVERRIDES]
 _STATUS_CODES = {status: code for code, status in enumerate(EDGE_STATUSES)}
 _ENTRY_CODES = {kind: code for code, kind in enumerate(ENTRY_KINDS)}
+_ROLE_CODES = {role: code for code, role in enumerate(ROLES)}
 _STRATEGY_CODES = {strategy: code for code, strategy in enumerate(STRATEGIES)}
 
 SYMBOL_TEXTS = 3  # the first columns of a symbol's row are strings
@@ -50,6 +55,7 @@ SYMBOL_COLUMNS = 11
 EDGE_COLUMNS = 7
 EXTERNAL_COLUMNS = 2
 ENTRY_COLUMNS = 3
+ROLE_COLUMNS = 3
 
 
 class FileRow(NamedTuple):
@@ -102,6 +108,7 @@ class GraphBuilder:
         self._files: dict[str, Rows] = {}
         self._symbols: dict[str, Rows] = {}
         self._entries: dict[str, Rows] = {}
+        self._roles: dict[str, Rows] = {}
         self._edges: dict[str, Rows] = {}
         self._externals: dict[str, Rows] = {}
         self._references: dict[str, FileReferences] = {}
@@ -112,8 +119,12 @@ class GraphBuilder:
         symbols: Sequence[Symbol | SymbolFact],
         entries: Iterable[EntryRow] = (),
         contracts: Sequence[str] = (),
+        roles: Iterable[RoleRow] = (),
     ) -> None:
-        """Add or replace a file with its symbols and entry points; `contracts` are those of all its symbols, if any."""
+        """Add or replace a file with its symbols, entry points and roles.
+
+        `contracts` are those of all its symbols, if any.
+        """
         texts = [self._string(text) for text in file[1:]]
         every = zip(symbols, contracts or repeat(""), strict=False)
         rows = rows_of((self._symbol(*one, file.language) for one in every), SYMBOL_COLUMNS)
@@ -124,6 +135,8 @@ class GraphBuilder:
         self._symbols[file.id] = rows
         found = [(entry.symbol, _ENTRY_CODES[entry.kind], entry.line) for entry in entries]
         self._entries[file.id] = rows_of(found, ENTRY_COLUMNS)
+        own = [(role.symbol, _ROLE_CODES[role.role], self._string(role.name)) for role in roles]
+        self._roles[file.id] = rows_of(own, ROLE_COLUMNS)
 
     def connect(
         self,
@@ -141,7 +154,8 @@ class GraphBuilder:
     def remove(self, file: str) -> None:
         """Remove a file."""
         self._references.pop(file, None)
-        for table in (self._files, self._symbols, self._entries, self._edges, self._externals):
+        self._externals.pop(file, None)
+        for table in (self._files, self._symbols, self._entries, self._roles, self._edges):
             table.pop(file, None)
 
     def build(self) -> Graph:
@@ -173,16 +187,20 @@ class GraphBuilder:
             [self._strings[name] for name in sorted(CONSTRUCTOR_NAMES) if name in self._strings]
         ]
         overrides = _override_rows(symbol_table, edge_rows, constructors)
+        roles = _role_rows([self._roles[file] for file in ids], first_symbol)
+        paths = [texts[self._files[file][0, 1]] for file in ids]
+        requests = fixture_rows(symbol_table, paths, roles, edge_rows)
         return Graph(
             strings,
             _file_table(files, numbers, first_symbol),
             symbol_table,
-            edge_table(np.concatenate([edge_rows, overrides]), len(symbols) + len(ids)),
+            edge_table(np.concatenate([edge_rows, overrides, requests]), len(symbols) + len(ids)),
             reference_table(references, numbers, first_symbol),
             meaning_table(references, by_serial, first_symbol),
             alias_table(references, numbers),
             _external_table(externals, numbers, [len(part) for part in external_rows]),
             _entry_table([self._entries[file] for file in ids], first_symbol),
+            _role_table(roles),
         )
 
     def _remap_targets(self, serial: int, moves: Numbers) -> None:
@@ -324,6 +342,17 @@ def _entry_table(parts: Sequence[Rows], first_symbol: Numbers) -> EntryTable:
     node = nodes(file, rows[:, 0], first_symbol)
     order = order_by(node, rows[:, 1])
     return EntryTable(node=node[order], kind=rows[order, 1].astype(np.uint8), line=rows[order, 2])
+
+
+def _role_rows(parts: Sequence[Rows], first_symbol: Numbers) -> Rows:
+    """Returns node, role and name of every role."""
+    rows = stack(parts, ROLE_COLUMNS)
+    return np.column_stack([nodes(repeated(parts), rows[:, 0], first_symbol), rows[:, 1:]]).astype(np.int32)
+
+
+def _role_table(rows: Rows) -> RoleTable:
+    kept = rows[rows[:, 1] != _ROLE_CODES[Role.REQUEST]]
+    return RoleTable(node=kept[:, 0].copy(), role=kept[:, 1].astype(np.uint8))
 
 
 def _override_rows(symbols: SymbolTable, edge_rows: Rows, constructors: Numbers) -> Rows:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prism_atlas.core.roles import Role
 from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind, Strategy, SymbolKind
 from prism_contracts.rpc.maps import EntryKind
 from prism_resolver.resolution import LookupKind
@@ -31,6 +32,7 @@ REFERENCE_KINDS = tuple(ReferenceKind)
 LOOKUP_KINDS = tuple(LookupKind)
 STRATEGIES = tuple(Strategy)
 ENTRY_KINDS = tuple(EntryKind)
+ROLES = tuple(Role)
 
 NONE = -1
 
@@ -192,6 +194,17 @@ class EntryTable:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleTable:
+    """What symbols are to test runners, in order of file; requests of fixtures are edges instead."""
+
+    node: Numbers
+    role: Codes  # of ROLES
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """The whole graph. Nodes, edges and files are numbers; no method creates an object for one."""
 
@@ -204,6 +217,7 @@ class Graph:
     aliases: AliasTable
     externals: ExternalTable
     entries: EntryTable
+    roles: RoleTable
 
     @property
     def nodes(self) -> int:
@@ -234,6 +248,11 @@ class Graph:
         """Returns by file whether its flags contain a letter."""
         flags = np.unique(self.files.flags)
         return np.isin(self.files.flags, [flag for flag in flags if letter in self.strings[flag]])
+
+    def with_role(self, role: Role) -> Numbers:
+        """Returns the nodes that have a role."""
+        found: Numbers = self.roles.node[self.roles.role == ROLES.index(role)]
+        return found
 
     def is_file(self, node: int) -> bool:
         """Whether a node is a file, not a symbol."""

@@ -13,6 +13,7 @@ from prism_atlas.core.answering import impact as impacts
 from prism_atlas.core.answering import path as paths
 from prism_atlas.core.answering import type_hierarchy as types
 from prism_atlas.core.answering.common import one_symbol
+from prism_atlas.core.named_tests import TitleTexts
 from prism_atlas.operations.diff_impact import DiffImpact
 from prism_atlas.operations.served_graphs import ServedGraphs
 from prism_atlas.operations.text_checks import TextChecks
@@ -111,11 +112,15 @@ class TraversalHandlers:
             return await self._diffs.impact(request, served)
         graph, rank = served.snapshot.graph, served.snapshot.analysis.ranks.node
 
+        texts = TitleTexts()
+
         def answer(asked: ImpactRequest) -> ImpactReply:
             resolved_name = one_symbol(graph, served.repo, asked.symbol, asked.path)
-            return impacts.impact_of_symbol(graph, rank, resolved_name, asked, served.receipt)
+            return impacts.impact_of_symbol(graph, rank, resolved_name, asked, served.receipt, texts=texts)
 
         reply = await self._answer(request, answer)
+        if await self._text.read_titles(request, texts):
+            reply = await self._answer(request, answer)
         if not request.with_text:
             return reply
         found = await self._text.find(request, graph, reply.changed[0].node, impacts.lines_of(reply))

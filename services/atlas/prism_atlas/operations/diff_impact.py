@@ -6,7 +6,9 @@ from prism_atlas.adapters.search import SearchClient
 from prism_atlas.core.answering import impact as impacts
 from prism_atlas.core.diffs import FileDiff, read_diff
 from prism_atlas.core.graph import NONE
+from prism_atlas.core.named_tests import TitleTexts
 from prism_atlas.operations.served_graphs import ServedGraph
+from prism_atlas.operations.text_checks import TextChecks
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.graph import ImpactReply, ImpactRequest
 
@@ -17,8 +19,9 @@ READS_AT_ONCE_MAX = 8
 class DiffImpact:
     """Answers `impact` for a diff."""
 
-    def __init__(self, search: SearchClient) -> None:
+    def __init__(self, search: SearchClient, text: TextChecks) -> None:
         self._search = search
+        self._text = text
 
     async def impact(self, request: ImpactRequest, served: ServedGraph) -> ImpactReply:
         """Returns the dependents of the changed symbols. Raises PAYLOAD_TOO_LARGE."""
@@ -40,6 +43,7 @@ class DiffImpact:
                 return await self._search.lines(request, graph.path(file))
 
         texts = await asyncio.gather(*map(lines_of, diffs))
+        titles = TitleTexts()
 
         def answer() -> ImpactReply:
             read = [impacts.read_change(graph, diff, lines) for diff, lines in zip(diffs, texts, strict=True)]
@@ -47,7 +51,10 @@ class DiffImpact:
                 [file for file, _ in read], [one for _, found in read for one in found]
             )
             return impacts.impact_of(
-                graph, served.snapshot.analysis.ranks.node, changes, request, served.receipt
+                graph, served.snapshot.analysis.ranks.node, changes, request, served.receipt, texts=titles
             )
 
-        return await asyncio.to_thread(answer)
+        reply = await asyncio.to_thread(answer)
+        if await self._text.read_titles(request, titles):
+            reply = await asyncio.to_thread(answer)
+        return reply

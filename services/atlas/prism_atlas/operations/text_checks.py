@@ -8,6 +8,7 @@ from prism_atlas.adapters.search import SearchClient
 from prism_atlas.core.graph import NONE, Graph
 from prism_atlas.core.hierarchy import IS_TYPE
 from prism_atlas.core.impl_blocks import read_block
+from prism_atlas.core.named_tests import TitleTexts
 from prism_atlas.core.rendering import UsingLine
 from prism_atlas.core.unresolved_calls import unresolved_stops
 from prism_contracts.code import Flag
@@ -118,6 +119,19 @@ class TextChecks:
             for line in found.unexplained_lines
         ]
         return found.model_copy(update={"unexplained_lines": tuple(lines)})
+
+    async def read_titles(self, request: ScopedRequest, texts: TitleTexts) -> bool:
+        """Read the wanted test files; returns whether any could be read. The others stay without titles."""
+        found = await asyncio.gather(*(self._lines(request, path) for path in texts.wanted))
+        texts.lines.update({path: lines for path, lines in zip(texts.wanted, found, strict=True) if lines})
+        texts.wanted.clear()
+        return any(found)
+
+    async def _lines(self, request: ScopedRequest, path: str) -> list[str]:
+        try:
+            return await self._search.lines(request, path)
+        except PrismError:
+            return []
 
     async def stops(self, request: ScopedRequest, graph: Graph, nodes: Sequence[int]) -> tuple[WalkStop, ...]:
         """Returns the calls without an edge in some functions; nothing if search fails."""

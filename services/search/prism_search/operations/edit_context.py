@@ -15,7 +15,7 @@ from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import TYPE_KINDS, EdgeKind, EdgeStatus, Flag, Strategy
 from prism_contracts.rpc.common import ScopedRequest
-from prism_contracts.rpc.graph import ImpactRequest
+from prism_contracts.rpc.graph import ImpactReply, ImpactRequest
 from prism_contracts.rpc.guidance import (
     EditContextReply,
     EditContextRequest,
@@ -113,10 +113,11 @@ class EditContextBuilder:
         counterparts = await self._counterparts(focus)
         uses = await self._uses(focus, references, counterparts)
         async with running(self._tests_by_graph(focus, uses.symbol)) as by_graph:
-            tests, untested = await _tests(uses, references)
             overrides = await self._overrides(focus, references)
             warnings = [*_warnings(focus, uses, overrides), *await self._elsewhere(focus, references)]
-            further = await by_graph
+            known = await by_graph
+        is_known = known is not None and known.total_tests > 0
+        tests, untested = ([], []) if is_known else await _tests(uses, references)
         others = _others(focus, counterparts)
         return {
             "symbol": focus.symbol,
@@ -128,10 +129,11 @@ class EditContextBuilder:
             "tests": tuple(tests[:TESTS_MAX]),
             "test_counts": Counter(test.status for test in tests),
             "test_depth": TEST_DEPTH,
-            **further,
+            **(_reaching(known) if known is not None and is_known else {}),
             "siblings": tuple(_siblings(focus.target, counterparts, overrides)),
-            # The graph knows the tests of all callers.
-            "notes": (*references.left_out, *([] if further else untested)),
+            "graph_tests": known.total_tests if known else None,
+            "graph_test_depth": known.test_depth if known else 0,
+            "notes": (*references.left_out, *([] if known else untested)),
         }
 
     async def _counterparts(self, focus: SymbolFocus) -> list[LocatedSymbol]:
@@ -154,18 +156,17 @@ class EditContextBuilder:
             return await references.uses(focus.owner, path)
         return await references.uses(focus.symbol.qualified_name, path)
 
-    async def _tests_by_graph(self, focus: SymbolFocus, symbol: str) -> dict[str, int]:
-        """Returns the number of tests that reach the symbol, also through further callers."""
+    async def _tests_by_graph(self, focus: SymbolFocus, symbol: str) -> ImpactReply | None:
+        """Returns the tests that reach the symbol, through any callers; None if the graph does not answer."""
         request = ImpactRequest(
             tenant=focus.target.scope.tenant,
             repo=focus.target.repositories[0].repo,
             ref=focus.target.ref,
             symbol=symbol,
             path=focus.file.path,
-            limit=1,
+            limit=TESTS_MAX,
         )
-        known = await self._graph.impact(request)
-        return {"graph_tests": known.total_tests, "graph_test_depth": known.test_depth} if known else {}
+        return await self._graph.impact(request)
 
     async def _overrides(self, focus: SymbolFocus, references: TimedReferences) -> Overrides:
         if not focus.owner or is_constructor(focus.symbol) or references.is_over("Classes around"):
@@ -239,6 +240,29 @@ async def _tests(uses: SymbolReferences, references: TimedReferences) -> tuple[l
             if entry.status is EdgeStatus.RESOLVED:
                 tests.setdefault((entry.file_path, entry.symbol), _test(entry, caller))
     return sorted(tests.values(), key=lambda test: test.status is EdgeStatus.CANDIDATE), left_out
+
+
+def _reaching(known: ImpactReply) -> dict[str, Any]:
+    """Returns the fields of a reply with the tests that the graph knows."""
+    counts = {
+        EdgeStatus.RESOLVED: known.resolved_tests,
+        EdgeStatus.CANDIDATE: known.total_tests - known.resolved_tests,
+    }
+    return {
+        "tests": tuple(
+            ReachingTest(
+                file_path=one.node.file_path,
+                line=one.node.line,
+                symbol=one.node.symbol,
+                status=one.status,
+                via=one.uses.symbol if one.distance > 1 else "",
+            )
+            for one in known.tests
+        ),
+        "test_counts": {status: count for status, count in counts.items() if count},
+        "test_depth": known.test_depth,
+        "test_commands": known.test_commands,
+    }
 
 
 def _is_evidence(entry: ReferenceEntry) -> bool:

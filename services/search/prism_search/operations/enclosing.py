@@ -9,13 +9,13 @@ from typing import NamedTuple
 from prism_catalog.target import Target
 from prism_contracts.code import Flag
 from prism_contracts.rpc.common import EnclosingSymbol
+from prism_resolver.test_blocks import LANGUAGES as TEST_BLOCK_LANGUAGES
+from prism_resolver.test_blocks import TestBlock, blocks_of, innermost_block
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.around import TOP_LEVEL, SymbolsAround, symbols_around
 from prism_search.core.outline import VALUE, OutlineEntry, innermost, is_place
 from prism_search.core.retrieval.candidates import RankFacts
-from prism_search.core.test_blocks import LANGUAGES as TEST_BLOCK_LANGUAGES
-from prism_search.core.test_blocks import TestBlock, blocks_of, innermost_block
 from prism_store.reader import Reader, StoredPoint
 
 # Further files of an answer have their lines at top level.

@@ -1,6 +1,6 @@
 """The dependents of a change."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,11 +16,13 @@ from prism_atlas.core.impact import (
     NodeRanks,
     TouchedSymbol,
     affected,
-    test_depth,
     touched_symbols,
 )
 from prism_atlas.core.lookup import ResolvedName
+from prism_atlas.core.named_tests import TitleTexts, listed_tests, rendered_test
+from prism_atlas.core.reaching_tests import DEPTH_MAX, reaching_tests
 from prism_atlas.core.rendering import UsingLine, render_edge, render_node, render_nodes
+from prism_atlas.core.run_commands import commands, project_of
 from prism_atlas.core.traversal import BY_NAME, follow, nodes_of, other_end, step, within
 from prism_contracts.code import EdgeKind, EdgeStatus, Flag
 from prism_contracts.rpc.common import GraphReceipt
@@ -50,11 +52,17 @@ class ChangeSet(NamedTuple):
 
 
 def impact_of_symbol(
-    graph: Graph, rank: NodeRanks, resolved_name: ResolvedName, request: ImpactRequest, receipt: GraphReceipt
+    graph: Graph,
+    rank: NodeRanks,
+    resolved_name: ResolvedName,
+    request: ImpactRequest,
+    receipt: GraphReceipt,
+    *,
+    texts: TitleTexts | None = None,
 ) -> ImpactReply:
     """Returns the impact of changing a symbol completely, its signature included."""
     changed = [TouchedSymbol(int(node), signature=True) for node in resolved_name.nodes]
-    reply = impact_of(graph, rank, ChangeSet((), changed), request, receipt)
+    reply = impact_of(graph, rank, ChangeSet((), changed), request, receipt, texts=texts)
     return reply.model_copy(
         update={
             "others": render_nodes(graph, resolved_name.others),
@@ -70,27 +78,39 @@ def impact_of(
     changes: ChangeSet,
     request: ImpactRequest,
     receipt: GraphReceipt,
+    *,
+    texts: TitleTexts | None = None,
 ) -> ImpactReply:
-    """Returns a page of affected nodes and a page of affected tests. Raises INVALID_CURSOR."""
+    """Returns a page of affected nodes and a page of affected tests. Raises INVALID_CURSOR.
+
+    `texts` has the lines of test files, and receives the paths of those that would name more tests.
+    """
     start = page_start(request, request.cursor)
-    starts = _starts(graph, changes.touched_symbols, request)
+    starts = starts_of(graph, changes.touched_symbols, request)
     found = affected(graph, rank, starts, request.depth, candidates=request.include_candidates)
-    tests, others = found.at(found.in_test), found.at(~found.in_test)
+    others = found.at(~found.in_test)
+    reaching = reaching_tests(graph, starts, candidates=request.include_candidates)
+    listed = listed_tests(graph, reaching, texts or TitleTexts())
+    changed_tests = [one.named for one in listed if one.reached.edge == NONE]
+    tests = [one for one in listed if one.reached.edge != NONE]
     sites = _CallSites(graph, starts)
-    helpers = _reached_by(graph, tests)
     page = slice(start, start + request.limit)
     return ImpactReply(
         files=tuple(changes.files),
         changed=tuple(_render_changed(graph, one) for one in changes.touched_symbols[:CHANGED_SHOWN_MAX]),
         total_changed=len(changes.touched_symbols),
-        affected=_render(graph, others.at(page), sites, {}),
+        affected=_render(graph, others.at(page), sites),
         total_affected=len(others),
         resolved_affected=int(others.resolved.sum()),
         depth=request.depth,
-        tests=() if request.source_only else _render(graph, tests.at(page), sites, helpers),
+        tests=() if request.source_only else tuple(rendered_test(graph, one) for one in tests[page]),
         total_tests=0 if request.source_only else len(tests),
+        resolved_tests=0 if request.source_only else sum(one.reached.resolved for one in tests),
         tests_left_out=len(tests) if request.source_only else 0,
-        test_depth=test_depth(request.depth),
+        test_depth=DEPTH_MAX,
+        test_commands=()
+        if request.source_only
+        else commands([*changed_tests, *(one.named for one in tests[page])], project_of(graph)),
         by_file=_by_file(graph, others.nodes),
         stops=_stops(graph, found, starts, request.depth),
         next_cursor=next_page(request, page.stop, max(len(others), 0 if request.source_only else len(tests))),
@@ -169,7 +189,7 @@ def _with_imported(graph: Graph, file: int, found: list[TouchedSymbol]) -> list[
     ]
 
 
-def _starts(graph: Graph, changed: Sequence[TouchedSymbol], request: ImpactRequest) -> Numbers:
+def starts_of(graph: Graph, changed: Sequence[TouchedSymbol], request: ImpactRequest) -> Numbers:
     """Returns where the traversal starts: a requested symbol with all its members, or the lines of a diff."""
     nodes = [one.node for one in changed]
     if request.symbol:
@@ -207,14 +227,6 @@ class _CallSites:
         return render_edge(self._graph, edge, lines.tolist())
 
 
-def _reached_by(graph: Graph, tests: Affected) -> dict[int, int]:
-    """Counts by node the tests that it led to."""
-    source, target = graph.edges.source[tests.edge], graph.edges.target[tests.edge]
-    through = np.where(source == tests.nodes, target, source)
-    nodes, counts = np.unique(through, return_counts=True)
-    return dict(zip(nodes.tolist(), counts.tolist(), strict=True))
-
-
 def _stops(graph: Graph, found: Affected, starts: Numbers, depth: int) -> tuple[WalkStop, ...]:
     """Returns the users at the last distance that have further users, and those that only a name connects."""
     last = found.nodes[(found.distance == depth) & ~found.in_test]
@@ -240,9 +252,7 @@ def lines_of(reply: ImpactReply) -> Iterator[UsingLine]:
         yield from (UsingLine(one.node.file_path, line) for line in one.via.lines)
 
 
-def _render(
-    graph: Graph, shown: Affected, sites: _CallSites, reached_by: Mapping[int, int]
-) -> tuple[AffectedNode, ...]:
+def _render(graph: Graph, shown: Affected, sites: _CallSites) -> tuple[AffectedNode, ...]:
     return tuple(
         AffectedNode(
             node=render_node(graph, node),
@@ -250,7 +260,6 @@ def _render(
             status=EdgeStatus.RESOLVED if resolved else EdgeStatus.CANDIDATE,
             via=sites.edge(edge, node, distance),
             uses=render_node(graph, other_end(graph, edge, node)),
-            reached_by=reached_by.get(node, 0),
         )
         for node, distance, edge, resolved, _ in zip(*(column.tolist() for column in shown), strict=True)
     )

@@ -14,6 +14,7 @@ from prism_contracts.rpc.symbols import SymbolReferences
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers import edit_uses, quotes, references
 from prism_gateway.mcp.answers.files import numbered
+from prism_gateway.mcp.answers.impacts import command_lines
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.stale import since
 from prism_gateway.mcp.tool import Answer, Json
@@ -71,6 +72,7 @@ def shorten(reply: EditContextReply, max_tokens: int, taken: int = 0) -> EditCon
     """
     uses, parts = reply.references, _sizes(reply)
     foot = sum(len(note) + LINE_CHARS for note in reply.notes)
+    foot += sum(map(len, command_lines(reply.test_commands)))
     fixed = len(_head(reply)) + len(_warnings(reply)) + len(_changes(reply)) + foot + taken + FIXED_CHARS
     room_for_all = max(chars(max_tokens) - fixed, 0)
     sizes = [sum(part) for part in parts.values()]
@@ -127,7 +129,8 @@ def _test_sizes(tests: Sequence[ReachingTest]) -> Iterator[int]:
 
 def _listed_tests(reply: EditContextReply) -> tuple[ReachingTest, ...]:
     """Returns the tests; if many match by name only, those that are known to use it."""
-    if reply.test_counts.get(EdgeStatus.CANDIDATE, 0) <= edit_uses.CANDIDATES_MAX:
+    is_ordered = bool(reply.graph_tests)  # by the graph, which follows no common name
+    if is_ordered or reply.test_counts.get(EdgeStatus.CANDIDATE, 0) <= edit_uses.CANDIDATES_MAX:
         return reply.tests
     return tuple(test for test in reply.tests if test.status is EdgeStatus.RESOLVED)
 
@@ -164,6 +167,7 @@ def _structured(reply: EditContextReply) -> Json:
         "tests": [test.model_dump(mode="json") for test in reply.tests],
         "test_counts": {status.value: count for status, count in reply.test_counts.items()},
         **_test_reach(reply),
+        "test_commands": [one.model_dump(mode="json") for one in reply.test_commands],
         "test_files": list(reply.test_files),
         "siblings": [
             {"relation": one.kind.value, **references.definition_json(one.definition)}
@@ -256,8 +260,10 @@ def _tests(reply: EditContextReply) -> str:
     unsure = f", {perhaps} by name only (?)" if perhaps else ""
     left_out = known + perhaps - len(reply.tests)
     cut = [f"  … and {left_out} more"] if left_out else []
-    head = f"tests that use it or its callers ({known}{unsure}):"
-    return "\n".join([head, *edit_uses.test_lines(reply.tests), *cut, *more, *named])
+    far = "reach it, nearest first" if reply.graph_tests is not None else "use it or its callers"
+    head = f"tests that {far} ({known}{unsure}):"
+    run = command_lines(reply.test_commands) if reply.tests else ()
+    return "\n".join([head, *edit_uses.test_lines(reply.tests), *cut, *run, *more, *named])
 
 
 def _siblings(reply: EditContextReply) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from prism_contracts.code import EdgeKind, EdgeStatus
-from prism_contracts.rpc.graph import AffectedNode, DiffFile, ImpactReply
+from prism_contracts.rpc.graph import AffectedNode, DiffFile, ImpactReply, RunCommand
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.graph_parts import (
     EDGE_CHARS,
@@ -30,6 +30,7 @@ from prism_gateway.mcp.answers.receipts import receipt_json
 from prism_gateway.mcp.tool import Answer
 
 FILES_NAMED_MAX = 12
+COMMAND_CHARS_MAX = 600
 # The cost of a row without its names and text, in characters: depth, range, line number.
 ROW_CHARS = 24
 
@@ -43,7 +44,8 @@ def fit_impact(reply: ImpactReply, max_tokens: int) -> int:
         for one in reply.affected
     ]
     tests = [len(one.node.symbol) + EDGE_CHARS for one in reply.tests]
-    return fit_rows([sources, tests], max_tokens, rest)
+    rest += sum(min(len(one.command), COMMAND_CHARS_MAX) for one in reply.test_commands)
+    return fit_rows([sources, tests], max_tokens, min(rest, chars(max_tokens) * 2 // 3))
 
 
 def fit_rows(columns: Sequence[Sequence[int]], max_tokens: int, rest: int) -> int:
@@ -154,26 +156,39 @@ def _by_file(nodes: Iterable[AffectedNode]) -> list[tuple[str, list[AffectedNode
 def _test_lines(reply: ImpactReply) -> Iterator[str]:
     if not reply.tests:
         return
-    yield f"tests within {reply.test_depth} uses ({reply.total_tests}):"
+    yield f"tests that reach it, nearest first ({reply.total_tests}):"
     for path, found in _by_file(reply.tests):
         levels = [
             f"depth {distance}: {'; '.join(map(_test, tests))}"
             for distance, tests in groupby(found, key=lambda one: one.distance)
         ]
         yield f"  {path}: {'; '.join(levels)}"
+    yield from command_lines(reply.test_commands)
+
+
+def command_lines(commands: Sequence[RunCommand]) -> Iterator[str]:
+    """Returns the commands that run the listed tests; a long one is left to the structured answer."""
+    for one in commands:
+        is_short = len(one.command) <= COMMAND_CHARS_MAX
+        yield (
+            f"run: {one.command}"
+            if is_short
+            else f"run: {one.command[:COMMAND_CHARS_MAX]}… (in test_commands)"
+        )
 
 
 def _test(one: AffectedNode) -> str:
     node = one.node
     lines = f" {node.start_line}-{node.end_line}" if node.end_line else ""
-    helper = f" (helper of {one.reached_by})" if one.reached_by else ""
     unsure = "?" if one.status is EdgeStatus.CANDIDATE else ""
-    return f"{unsure}{_last(node.symbol) or TOP_LEVEL}{lines}{helper}"
+    # A title of a test has dots of its own.
+    name = _last(node.symbol) if node.kind else node.symbol
+    return f"{unsure}{name or TOP_LEVEL}{lines}"
 
 
 def _completeness(reply: ImpactReply) -> str:
     unsure = reply.total_affected - reply.resolved_affected
-    unsure_tests = sum(one.status is EdgeStatus.CANDIDATE for one in reply.tests)
+    unsure_tests = reply.total_tests - reply.resolved_tests
     shown = len(reply.affected) + len(reply.tests)
     total = reply.total_affected + reply.total_tests
     lacks = [

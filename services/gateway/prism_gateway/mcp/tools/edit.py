@@ -82,6 +82,7 @@ TOOLS: tuple[AnyTool, ...] = (
             uses=OBJECT,
             tests=ARRAY,
             test_counts=OBJECT,
+            test_commands=ARRAY,
             test_files=ARRAY,
             siblings=ARRAY,
             concerning=ARRAY,

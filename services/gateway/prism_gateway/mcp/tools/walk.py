@@ -298,6 +298,7 @@ TOOLS: tuple[AnyTool, ...] = (
             total_affected=INTEGER,
             resolved_affected=INTEGER,
             total_tests=INTEGER,
+            test_commands=array(record(runner=STRING, command=STRING, tests=INTEGER)),
             by_file=OBJECT,
             in_text=OBJECT,
             stops=array(OBJECT),

@@ -22,6 +22,10 @@
 (call function: (attribute object: (_) @qualifier attribute: (identifier) @call))
 (decorator (identifier) @call)
 (decorator (attribute object: (_) @qualifier attribute: (identifier) @call))
+; Fixtures of pytest: those that a test asks for by a string, the name that one has, and that every test gets it.
+(call function: (attribute attribute: (identifier) @qualifier) arguments: (argument_list (string (string_content) @call)) (#any-of? @qualifier "usefixtures" "getfixturevalue"))
+(decorator (call arguments: (argument_list (keyword_argument name: (identifier) @qualifier value: (string (string_content) @call)))) (#eq? @qualifier "name"))
+(decorator (call arguments: (argument_list (keyword_argument name: (identifier) @call value: (true) @qualifier))) (#eq? @call "autouse"))
 (class_definition superclasses: (argument_list (identifier) @extends))
 (class_definition superclasses: (argument_list (attribute object: (_) @qualifier attribute: (identifier) @extends)))
 (class_definition superclasses: (argument_list (subscript value: (identifier) @extends)))

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from prism_search.core.test_blocks import blocks_of, innermost_block
+from prism_resolver.test_blocks import blocks_of, innermost_block
 
 JAVASCRIPT = """
 describe('depot', () => {

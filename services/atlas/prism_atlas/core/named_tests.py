@@ -1,0 +1,109 @@
+"""Tests as they are listed and run: symbols, or calls with a title such as `it("weighs", …)` in the text of a file."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from prism_atlas.core.graph import NONE, Graph
+from prism_atlas.core.reaching_tests import ReachingTest
+from prism_atlas.core.rendering import render_edge, render_node
+from prism_atlas.core.run_commands import NamedTest
+from prism_atlas.core.traversal import other_end
+from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.graph import AffectedNode, GraphNode
+from prism_resolver.test_blocks import LANGUAGES, TestBlock, blocks_of, tests_around
+
+# Files whose text is read for the titles of their tests, nearest first. Further ones are run as a whole.
+FILES_READ_MAX = 20
+
+
+@dataclass
+class TitleTexts:
+    """The lines of test files by path, and the paths of those whose lines would name tests."""
+
+    lines: dict[str, Sequence[str]] = field(default_factory=dict)
+    wanted: list[str] = field(default_factory=list)
+
+
+class ListedTest(NamedTuple):
+    """A test with how it was reached, as a reply shows it and as a command names it."""
+
+    reached: ReachingTest
+    node: GraphNode
+    named: NamedTest
+
+
+def listed_tests(graph: Graph, tests: Sequence[ReachingTest], texts: TitleTexts) -> list[ListedTest]:
+    """Returns the tests, those of calls by their titles as far as `texts` has their files; others are wanted."""
+    found: dict[NamedTest, ListedTest] = {}
+    blocks: dict[str, Sequence[TestBlock]] = {}
+    for one in tests:
+        path = graph.path(graph.file_of(one.node))
+        if path in texts.lines and path not in blocks:
+            blocks[path] = blocks_of(texts.lines[path])
+        elif one.lines and _language(graph, one.node) in LANGUAGES and path not in texts.wanted:
+            texts.wanted.append(path)
+        for listed in _listed(graph, one, blocks.get(path, ())):
+            found.setdefault(listed.named, listed)
+    del texts.wanted[FILES_READ_MAX:]
+    return list(found.values())
+
+
+def rendered_test(graph: Graph, one: ListedTest) -> AffectedNode:
+    """Returns a test of a reply. It must have been reached by an edge."""
+    reached = one.reached
+    return AffectedNode(
+        node=one.node,
+        distance=reached.distance,
+        status=EdgeStatus.RESOLVED if reached.resolved else EdgeStatus.CANDIDATE,
+        via=render_edge(graph, reached.edge),
+        uses=render_node(graph, _used(graph, reached)),
+    )
+
+
+def _listed(graph: Graph, one: ReachingTest, blocks: Sequence[TestBlock]) -> Iterator[ListedTest]:
+    node = render_node(graph, one.node)
+    language = _language(graph, one.node)
+    around = dict.fromkeys(block for line in one.lines for block in tests_around(blocks, line))
+    if around and (graph.is_file(one.node) or node.kind is None or language in LANGUAGES):
+        for block in around:
+            shown = node.model_copy(
+                update={
+                    "line": block.start,
+                    "start_line": block.start,
+                    "end_line": block.end,
+                    "symbol": block.title,
+                    "kind": None,
+                }
+            )
+            yield ListedTest(one, shown, NamedTest(node.file_path, language, block.start, title=block.title))
+        return
+    if language in LANGUAGES and one.lines:  # a helper, or the top level, of tests that are calls
+        shown = render_node(graph, graph.file_node(graph.file_of(one.node)))
+        yield ListedTest(one, shown, NamedTest(node.file_path, language, 1))
+        return
+    path, symbol = node.file_path, node.symbol
+    if one.run.type != NONE:
+        path = graph.path(graph.file_of(one.run.type))
+        owner = graph.strings[graph.symbols.qualified_name[one.run.type]]
+        symbol = f"{owner}.{symbol.rpartition('.')[2]}"
+    if one.run.file != NONE:
+        path = graph.path(graph.file_of(one.run.file))
+    is_own = path == node.file_path
+    shown = node.model_copy(
+        update={"symbol": symbol, "file_path": path}
+        | ({} if is_own else {"line": 1, "start_line": 0, "end_line": 0})
+    )
+    yield ListedTest(one, shown, NamedTest(path, language, node.line, symbol))
+
+
+def _used(graph: Graph, reached: ReachingTest) -> int:
+    """Returns the node that the last edge leads to; for what runs before a test, the end that is not the test."""
+    source, target = int(graph.edges.source[reached.edge]), int(graph.edges.target[reached.edge])
+    if reached.every:
+        return source if source != reached.node else target
+    return other_end(graph, reached.edge, reached.node)
+
+
+def _language(graph: Graph, node: int) -> str:
+    return graph.strings[graph.files.language[graph.file_of(node)]]

@@ -1,0 +1,369 @@
+"""The tests that reach changed symbols, and those of a type or a file whose set-up reaches them.
+
+users of the changed symbols, and the users of those ▶ what they are to a test runner ▶ tests, each in every type
+that runs it
+
+Helpers and fixtures lead to the tests that use them and are no tests. What runs for every test of a class, a file or
+a folder leads to all of them. In a language whose tests are no symbols, calls such as `it("…")`, the top level of
+the file stands for them.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from prism_atlas.core.fixtures import CONFTEST
+from prism_atlas.core.graph import EDGE_STATUSES, NONE, REFERENCE_KINDS, SYMBOL_KINDS, Graph, Mask, Numbers
+from prism_atlas.core.hierarchy import CALLABLE, INHERITANCE, IS_TYPE, constructed
+from prism_atlas.core.roles import RULED, Role
+from prism_atlas.core.traversal import Neighbors, TraversalStep, follow, step, traverse, within
+from prism_contracts.code import VALUE_KINDS, EdgeKind, EdgeStatus, Flag, ReferenceKind
+
+# Further away, nearly everything reaches everything.
+DEPTH_MAX = 20
+SUBTYPES_DEPTH_MAX = 10
+NESTING_MAX = 3
+# Tests of Ruby that are calls.
+SPECS = "_spec.rb"
+IS_VALUE = np.isin(SYMBOL_KINDS, list(VALUE_KINDS))
+VALUE = REFERENCE_KINDS.index(ReferenceKind.VALUE)
+RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
+
+USES = (
+    EdgeKind.CALLS,
+    EdgeKind.REFERENCES,
+    EdgeKind.ASSIGNS,
+    EdgeKind.ALIAS,
+    EdgeKind.EXTENDS,
+    EdgeKind.IMPLEMENTS,
+)
+# A type that is passed or kept is made elsewhere.
+MAKING = (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.ALIAS, EdgeKind.ASSIGNS)
+
+
+class Run(NamedTuple):
+    """What runs a test, beside its own place: a subtype of its type, a file that imports the type. NONE for neither."""
+
+    type: int = NONE
+    file: int = NONE
+
+
+OWN = Run()
+
+
+class ReachingTest(NamedTuple):
+    """A test, with the type that runs it if it inherits it. `edge` is the last one on the way, NONE for a change of it."""
+
+    node: int
+    run: Run
+    distance: int
+    edge: int
+    resolved: bool
+    every: bool  # only what runs for every test of its scope reaches it
+    # Of what is no symbol, the lines of its file that use something on the way; the node is around them.
+    lines: tuple[int, ...] = ()
+
+
+def reaching_tests(graph: Graph, changed: Numbers, *, candidates: bool) -> list[ReachingTest]:
+    """Returns the tests that reach the changed nodes: the certain ones first, then by distance and place."""
+    found = _reaching(graph, changed, candidates=candidates)
+    owner = _owner(graph, changed)
+    if candidates and owner != NONE:
+        # A member runs only where its object is made: what a name connects without it is another member.
+        cases = _Cases(graph)
+        made = np.array([owner, *cases.subtypes(owner)], np.int32)
+        where = {(one.node, one.run) for one in _reaching(graph, made, candidates=True)}
+        kept = [one for one in found if one.resolved or (one.node, one.run) in where]
+        found = kept or found
+    return sorted(found, key=lambda one: (not one.resolved, one.every, one.distance, one.node))
+
+
+def _reaching(graph: Graph, changed: Numbers, *, candidates: bool) -> list[ReachingTest]:
+    cases = _Cases(graph)
+    found: dict[tuple[int, Run], ReachingTest] = {}
+    for unsure in (False, True) if candidates else (False,):
+        steps = _users(candidates=unsure)
+        walk = traverse(
+            graph, changed, steps, DEPTH_MAX, partial(_users_of_objects, graph, candidates=unsure)
+        )
+        for one in cases.of(walk.distance, walk.edge, resolved=not unsure):
+            found.setdefault((one.node, one.run), one)
+    return list(found.values())
+
+
+def _owner(graph: Graph, changed: Numbers) -> int:
+    """Returns the type of which all the nodes are members, or NONE."""
+    if not changed.size or (changed >= len(graph.symbols)).any():
+        return NONE
+    owners = set(graph.symbols.parent[changed].tolist()) - set(changed.tolist())
+    owner = owners.pop() if len(owners) == 1 else NONE
+    return owner if owner != NONE and IS_TYPE[graph.symbols.kind[owner]] else NONE
+
+
+def _users(*, candidates: bool) -> tuple[TraversalStep, ...]:
+    sure = int(candidates)
+    return (
+        step(USES, forward=False, candidate_cost=sure),
+        step([EdgeKind.OVERRIDES], forward=True, candidate_cost=sure),
+    )
+
+
+def _users_of_objects(graph: Graph, nodes: Numbers, *, candidates: bool) -> Neighbors:
+    """Returns who makes an object, for members that no call names: constructors, and maybe operators and properties.
+
+    An object is one of the type, or of a subtype that inherits the member.
+    """
+    kinds = MAKING if candidates else (EdgeKind.CALLS,)
+    making = step(kinds, forward=False, candidate_cost=int(candidates))
+    types = constructed(graph, nodes)
+    if candidates:
+        types = np.append(types, _types_of_unnamed(graph, nodes))
+    below = traverse(graph, types, [step(INHERITANCE, forward=False)], SUBTYPES_DEPTH_MAX).distance
+    made = np.flatnonzero(below != NONE).astype(np.int32)
+    if candidates:
+        made = _with_places_of_unused(graph, made)
+    found = follow(graph, made, [making._replace(by_name=False)])
+    if not candidates:
+        return found
+    registered = follow(graph, _registrars(graph, nodes), [step(USES, forward=False, candidate_cost=1)])
+    return Neighbors(np.append(found.edges, registered.edges), np.append(found.nodes, registered.nodes))
+
+
+def _registrars(graph: Graph, nodes: Numbers) -> Numbers:
+    """Returns the objects on which decorators of functions are called: `@cli.command()` may let `cli` run them."""
+    symbols, references = graph.symbols, graph.references
+    found = []
+    for node in nodes[nodes < len(symbols)].tolist():
+        first, name_line = int(symbols.start_line[node]), int(symbols.name_line[node])
+        if first == name_line or not CALLABLE[symbols.kind[node]]:
+            continue
+        around = int(symbols.parent[node])
+        source = graph.file_node(graph.file_of(node)) if around == NONE else around
+        rows = np.flatnonzero(references.source == source)
+        lines = references.line[rows]
+        rows = rows[(lines >= first) & (lines < name_line) & (references.kind[rows] == VALUE)]
+        if rows.size:
+            found.append(graph.meanings.target[np.isin(graph.meanings.reference, rows)])
+    return np.unique(np.concatenate(found)).astype(np.int32) if found else nodes[:0]
+
+
+def _with_places_of_unused(graph: Graph, types: Numbers) -> Numbers:
+    """Returns the types, with what is around those that nothing makes: a nested class, one that a function returns."""
+    symbols = graph.symbols
+    found = fresh = types
+    for _ in range(NESTING_MAX):
+        using = follow(graph, fresh, [step(MAKING, forward=False, candidate_cost=1)])
+        fresh = symbols.parent[np.setdiff1d(fresh, graph.edges.target[using.edges])]
+        fresh = np.setdiff1d(fresh[fresh != NONE], found).astype(np.int32)
+        found = np.append(found, fresh)
+    return found
+
+
+def _types_of_unnamed(graph: Graph, nodes: Numbers) -> Numbers:
+    """Returns the types of the members that run without being named: `__len__`, and what has no use at all."""
+    symbols = graph.symbols
+    members = nodes[nodes < len(symbols)]
+    members = members[symbols.parent[members] != NONE]
+    using = follow(graph, members, [step(USES, forward=False, candidate_cost=1)])
+    is_unused = ~np.isin(members, graph.edges.target[using.edges])
+    is_operator = np.array(
+        [graph.strings[name].startswith("__") for name in symbols.name[members].tolist()], np.bool_
+    )
+    parents = symbols.parent[members[is_unused | is_operator]]
+    return np.unique(parents[IS_TYPE[symbols.kind[parents]]])
+
+
+class _Cases:
+    """The tests of a graph, and what stands for several of them."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._tests = graph.with_role(Role.TEST)
+        self._is_test = np.zeros(graph.nodes, np.bool_)
+        self._is_test[self._tests] = True
+        self._every = np.zeros(graph.nodes, np.bool_)
+        self._every[graph.with_role(Role.EVERY)] = True
+        self._files_with_tests = np.zeros(len(graph.files), np.bool_)
+        owners = graph.symbols.parent[self._tests]
+        below = traverse(
+            graph, np.unique(owners[owners != NONE]), [step(INHERITANCE, forward=False)], SUBTYPES_DEPTH_MAX
+        )
+        running = np.append(self._tests, np.flatnonzero(below.distance != NONE).astype(np.int32))
+        self._files_with_tests[graph.files_of(running)] = True
+        self._in_test_file: Mask = graph.flagged(Flag.TEST)[graph.node_files()]
+
+    def of(self, distance: Numbers, edge: Numbers, *, resolved: bool) -> Iterator[ReachingTest]:
+        """Yields the tests that a walk reached, and those for which it reached something that runs before them."""
+        nodes = np.flatnonzero(distance != NONE)
+        nodes = nodes[self._is_test[nodes] | self._in_test_file[nodes]]
+        for node in nodes[np.argsort(distance[nodes], kind="stable")].tolist():
+            at, by = int(distance[node]), int(edge[node])
+            if self._is_test[node]:
+                yield from (
+                    ReachingTest(node, run, at, by, resolved, every=False) for run in self._runs(node)
+                )
+            elif self._stands_for_several(node):
+                for test, run in self._scope(node):
+                    yield ReachingTest(test, run, at + 1, by, resolved, every=True)
+            elif not self._is_ruled(node) and self._is_last(node):
+                yield ReachingTest(
+                    node, OWN, at, by, resolved, every=False, lines=self._using_lines(node, distance)
+                )
+
+    def _stands_for_several(self, node: int) -> bool:
+        """Whether a node runs for every test of a scope: a set-up, the body of a class, the top level of a file."""
+        graph = self._graph
+        if not self._is_ruled(node):
+            return False
+        if self._every[node] or graph.is_file(node):
+            return True
+        # What a field of a class holds may be used through `self` by whatever runs in the class.
+        kind = graph.symbols.kind[node]
+        return bool(IS_TYPE[kind]) or (bool(IS_VALUE[kind]) and graph.symbols.parent[node] != NONE)
+
+    def _scope(self, node: int) -> Iterator[tuple[int, Run]]:
+        """Yields the tests for which a node runs, each with the type or file that runs it."""
+        graph = self._graph
+        if not graph.is_file(node):
+            parent = node if IS_TYPE[graph.symbols.kind[node]] else int(graph.symbols.parent[node])
+            if parent != NONE and IS_TYPE[graph.symbols.kind[parent]]:
+                yield from self._of_type(parent)
+                return
+        folder, _, name = graph.path(graph.file_of(node)).rpartition("/")
+        if name == CONFTEST:
+            tests = [
+                test
+                for test in self._tests.tolist()
+                if not folder or self._path(test).startswith(f"{folder}/")
+            ]
+        else:
+            tests = self._inside(graph.file_node(graph.file_of(node)))
+        for test in tests:
+            yield from ((test, run) for run in self._runs(test))
+
+    def subtypes(self, type_: int) -> list[int]:
+        """Returns all subtypes of a type."""
+        return self._related(type_, forward=False)
+
+    def _inside(self, node: int) -> list[int]:
+        inside = within(self._graph, node)
+        found: list[int] = inside[self._is_test[inside]].tolist()
+        return found
+
+    def _of_type(self, type_: int) -> Iterator[tuple[int, Run]]:
+        """Yields the tests that run in a type and in its subtypes, also those that these inherit."""
+        types = {type_, *self._related(type_, forward=False)}
+        for owner in {above for one in types for above in (one, *self._related(one, forward=True))}:
+            for test in self._own_tests.get(owner, ()):
+                for run in self._runs(test):
+                    if (owner if run.type == NONE else run.type) in types:
+                        yield test, run
+
+    @cached_property
+    def _own_tests(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for test in self._tests.tolist():
+            found.setdefault(int(self._graph.symbols.parent[test]), []).append(test)
+        return found
+
+    def _related(self, type_: int, *, forward: bool) -> list[int]:
+        """Returns the supertypes, or the subtypes, of a type."""
+        key = type_, forward
+        if key not in self._known_relations:
+            steps = [step(INHERITANCE, forward=forward)]
+            found = traverse(self._graph, np.array([type_], np.int32), steps, SUBTYPES_DEPTH_MAX).distance
+            self._known_relations[key] = np.flatnonzero(found > 0).tolist()
+        return self._known_relations[key]
+
+    @cached_property
+    def _known_relations(self) -> dict[tuple[int, bool], list[int]]:
+        return {}
+
+    def _runs(self, test: int) -> list[Run]:
+        """Returns what runs a test: its own type, subtypes that do not override it, files that import one of these."""
+        graph = self._graph
+        parent = int(graph.symbols.parent[test])
+        if parent == NONE or not IS_TYPE[graph.symbols.kind[parent]]:
+            return [OWN]
+        if parent not in self._runs_of_types:
+            self._runs_of_types[parent] = [
+                Run(NONE if one == parent else one, file)
+                for one in (parent, *self._related(parent, forward=False))
+                if self._is_collected(one)
+                for file in (NONE, *self._importing(one))
+            ]
+        name = graph.strings[graph.symbols.name[test]]
+        return [
+            run
+            for run in self._runs_of_types[parent]
+            if run.type == NONE or name not in self._members(run.type)
+        ]
+
+    def _importing(self, type_: int) -> list[int]:
+        """Returns the test files of Python that import a type: pytest collects it there once more."""
+        if self._language(type_) != "python":
+            return []
+        _, files = follow(self._graph, np.array([type_], np.int32), [step([EdgeKind.IMPORTS], forward=False)])
+        return [
+            file
+            for file in np.unique(files).tolist()
+            if self._graph.is_file(file) and self._in_test_file[file]
+        ]
+
+    @cached_property
+    def _runs_of_types(self) -> dict[int, list[Run]]:
+        return {}
+
+    def _members(self, type_: int) -> frozenset[str]:
+        graph = self._graph
+        inside = [
+            node for node in graph.symbols_of(graph.file_of(type_)) if graph.symbols.parent[node] == type_
+        ]
+        return frozenset(graph.strings[graph.symbols.name[node]] for node in inside)
+
+    def _is_collected(self, type_: int) -> bool:
+        """Whether a runner collects the tests of a type."""
+        graph = self._graph
+        if self._language(type_) != "python":
+            return type_ not in self._of_role[Role.ABSTRACT]
+        types = [type_, *self._related(type_, forward=True)]
+        if graph.strings[graph.symbols.name[type_]].startswith("Test"):
+            return True
+        # A base that is named `Test…` makes no cases of what extends it; `unittest.TestCase` does.
+        return any(one in self._of_role[Role.CASES] and not self._is_named_test(one) for one in types)
+
+    def _is_named_test(self, node: int) -> bool:
+        return self._graph.strings[self._graph.symbols.name[node]].startswith("Test")
+
+    @cached_property
+    def _of_role(self) -> Mapping[Role, frozenset[int]]:
+        return {role: frozenset(self._graph.with_role(role).tolist()) for role in (Role.CASES, Role.ABSTRACT)}
+
+    def _is_ruled(self, node: int) -> bool:
+        if self._language(node) not in RULED or self._path(node).endswith(SPECS):
+            return False
+        # Without a test that the rules know, a file may have tests of another kind.
+        return bool(self._files_with_tests[self._graph.file_of(node)]) or self._path(node).endswith(CONFTEST)
+
+    def _is_last(self, node: int) -> bool:
+        """Whether nothing else uses a node, so that it is a test rather than a helper."""
+        graph = self._graph
+        if not graph.is_file(node) and not CALLABLE[graph.symbols.kind[node]]:
+            return False
+        _, users = follow(graph, np.array([node], np.int32), [step(USES, forward=False, candidate_cost=1)])
+        return not (users != node).any()
+
+    def _using_lines(self, node: int, distance: Numbers) -> tuple[int, ...]:
+        """Returns the lines of a node that use what was reached."""
+        edges, used = follow(
+            self._graph, np.array([node], np.int32), [step(USES, forward=True, candidate_cost=1)]
+        )
+        return tuple(np.unique(self._graph.edges.line[edges[distance[used] != NONE]]).tolist())
+
+    def _language(self, node: int) -> str:
+        return self._graph.strings[self._graph.files.language[self._graph.file_of(node)]]
+
+    def _path(self, node: int) -> str:
+        return self._graph.path(self._graph.file_of(node))

@@ -1,0 +1,222 @@
+"""The tests that reach a symbol, through helpers, fixtures, set-up methods, base classes and objects."""
+
+import numpy as np
+import pytest
+from atlas_files import graph_of
+from graph_sketch import node
+
+from prism_atlas.core.graph import Graph
+from prism_atlas.core.named_tests import TitleTexts, listed_tests
+from prism_atlas.core.reaching_tests import reaching_tests
+from prism_source.classify import classify_path
+
+
+def graph_with_flags(files: dict[str, str]) -> Graph:
+    return graph_of(files, {path: classify_path(path).letters for path in files})
+
+
+def reached(files: dict[str, str], symbol: str, texts: bool = False) -> list[str]:
+    """Returns `path:test` of the tests that reach a symbol, the uncertain ones with a question mark."""
+    graph = graph_with_flags(files)
+    found = reaching_tests(graph, np.array([node(graph, symbol)], np.int32), candidates=True)
+    lines = {path: text.split("\n") for path, text in files.items()} if texts else {}
+    listed = listed_tests(graph, found, TitleTexts(lines))
+    return sorted(
+        f"{one.node.file_path}:{one.node.symbol}{'' if one.reached.resolved else '?'}" for one in listed
+    )
+
+
+DEPOT = (
+    "def weigh(): ...\n\nclass Depot:\n    def __init__(self):\n        weigh()\n    def ship(self): ...\n"
+)
+
+
+def test_helpers_lead_to_their_tests_and_are_none() -> None:
+    files = {
+        "depot.py": DEPOT,
+        "tests/helpers.py": "from depot import weigh\ndef load():\n    weigh()\n",
+        "tests/test_a.py": "from helpers import load\ndef prepare():\n    load()\ndef test_one():\n    prepare()\n",
+    }
+    assert reached(files, "depot.py:weigh") == ["tests/test_a.py:test_one?"]
+
+
+def test_test_that_makes_the_object_reaches_what_its_constructor_calls() -> None:
+    files = {"depot.py": DEPOT, "tests/test_a.py": "from depot import Depot\ndef test_one():\n    Depot()\n"}
+    assert reached(files, "depot.py:weigh") == ["tests/test_a.py:test_one"]
+
+
+CONFTEST = "import pytest\nfrom depot import weigh\n@pytest.fixture({}){}\ndef depot():\n    return weigh()\n"
+
+
+@pytest.mark.parametrize(
+    ("fixture", "tests", "expected"),
+    [
+        ("", "def test_one(depot): ...\ndef test_two(other): ...\n", ["test_one"]),
+        ("", "def test_one(depot=None): ...\n", []),
+        ("", 'import pytest\n@pytest.mark.usefixtures("depot")\nclass TestA:\n    def test_one(self): ...\n', ["TestA.test_one"]),
+        ("", "import pytest\n@pytest.fixture\ndef van(depot): ...\ndef test_one(van): ...\n", ["test_one"]),
+        ("", "import pytest\n@pytest.fixture\ndef depot(): ...\ndef test_one(depot): ...\n", []),
+        ("", "import pytest\n@pytest.fixture\ndef depot(depot): ...\ndef test_one(depot): ...\n", ["test_one"]),
+        ('name="van"', "def test_one(van): ...\ndef test_two(depot): ...\n", ["test_one"]),
+        ("autouse=True", "def test_one(): ...\n", ["test_one"]),
+        ("", "def test_one(request):\n    request.getfixturevalue('depot')\n", ["test_one"]),
+    ],
+)  # fmt: skip
+def test_fixture_leads_to_the_tests_that_get_it(fixture, tests, expected) -> None:
+    files = {"depot.py": DEPOT, "tests/conftest.py": CONFTEST.format(fixture, ""), "tests/a/test_a.py": tests}
+    assert reached(files, "depot.py:weigh") == [f"tests/a/test_a.py:{name}" for name in expected]
+
+
+def test_fixture_of_another_folder_is_not_meant() -> None:
+    files = {
+        "depot.py": DEPOT,
+        "tests/a/conftest.py": CONFTEST.format("", ""),
+        "tests/b/conftest.py": "import pytest\n@pytest.fixture\ndef depot(): ...\n",
+        "tests/b/test_b.py": "def test_one(depot): ...\n",
+    }
+    assert reached(files, "depot.py:weigh") == []
+
+
+def test_set_up_runs_for_every_test_of_its_class() -> None:
+    tests = (
+        "from unittest import TestCase\nfrom depot import weigh\nclass DepotTest(TestCase):\n"
+        "    def setUp(self):\n        weigh()\n    def test_one(self): ...\nclass Other(TestCase):\n"
+        "    def test_two(self): ...\n"
+    )
+    assert reached({"depot.py": DEPOT, "tests/test_a.py": tests}, "depot.py:weigh") == [
+        "tests/test_a.py:DepotTest.test_one"
+    ]
+
+
+def test_tests_of_a_base_class_run_in_each_collected_subclass() -> None:
+    tests = (
+        "from unittest import TestCase\nfrom depot import weigh\nclass Cases:\n    def test_one(self):\n        weigh()\n"
+        "class ATest(Cases, TestCase): ...\nclass BTest(Cases, TestCase):\n    def test_one(self): ...\n"
+    )
+    assert reached({"depot.py": DEPOT, "tests/test_a.py": tests}, "depot.py:weigh") == [
+        "tests/test_a.py:ATest.test_one"
+    ]
+
+
+def test_class_that_a_test_file_imports_runs_there_too() -> None:
+    files = {
+        "depot.py": DEPOT,
+        "tests/test_a.py": "from depot import weigh\nclass TestA:\n    def test_one(self):\n        weigh()\n",
+        "tests/test_b.py": "from tests.test_a import TestA\nclass TestB(TestA): ...\n",
+    }
+    assert reached(files, "depot.py:weigh") == [
+        "tests/test_a.py:TestA.test_one",
+        "tests/test_b.py:TestA.test_one",
+        "tests/test_b.py:TestB.test_one",
+    ]
+
+
+def test_what_decorates_a_test_belongs_to_it() -> None:
+    tests = (
+        "import pytest\nfrom depot import weigh\n@pytest.mark.parametrize('a', [weigh()])\ndef test_one(a): ...\n"
+        "def test_two(): ...\n"
+    )
+    assert reached({"depot.py": DEPOT, "tests/test_a.py": tests}, "depot.py:weigh") == [
+        "tests/test_a.py:test_one"
+    ]
+
+
+def test_operators_reach_the_tests_that_make_their_object() -> None:
+    files = {
+        "depot.py": "class Depot:\n    def __len__(self): ...\nclass Van:\n    def __len__(self): ...\n",
+        "tests/test_a.py": "from depot import Depot, Van\ndef test_one():\n    len(Depot())\ndef test_two():\n    Van()\n",
+    }
+    assert reached(files, "depot.py:Depot.__len__") == ["tests/test_a.py:test_one?"]
+
+
+@pytest.mark.parametrize(
+    ("code", "tests", "expected"),
+    [
+        (
+            ("depot.go", "package depot\nfunc Weigh() {}\n", "Weigh"),
+            ("depot_test.go", "package depot\nfunc load() { Weigh() }\nfunc TestShip(t *testing.T) { load() }\n"),
+            ["depot_test.go:TestShip"],
+        ),
+        (
+            ("src/lib.rs", ("pub fn weigh() {}\n#[cfg(test)]\nmod tests {\n    use super::*;\n    fn load() { weigh() }\n"
+             "    #[test]\n    fn ships() { load() }\n}\n"), "weigh"),
+            ("tests/all.rs", "#[test]\nfn other() {}\n"),
+            ["src/lib.rs:tests.ships"],
+        ),
+        (
+            ("src/main/java/Depot.java", "public class Depot {\n  public static void weigh() {}\n}\n", "Depot.weigh"),
+            ("src/test/java/DepotTest.java", ("class DepotTest {\n  @BeforeEach void init() { Depot.weigh(); }\n"
+             "  @Test void ships() {}\n  void helper() {}\n}\n")),
+            ["src/test/java/DepotTest.java:DepotTest.ships"],
+        ),
+        (
+            ("src/Depot.cs", "public class Depot {\n  public static void Weigh() {}\n}\n", "Depot.Weigh"),
+            ("tests/DepotTests.cs", ("public class DepotTests {\n  public DepotTests() { Depot.Weigh(); }\n"
+             "  [Fact] public void Ships() {}\n}\n")),
+            ["tests/DepotTests.cs:DepotTests.Ships"],
+        ),
+        (
+            ("Depot.php", "<?php\nclass Depot {\n  public static function weigh() {}\n}\n", "Depot.weigh"),
+            ("tests/DepotTest.php", ("<?php\nclass DepotTest extends TestCase {\n  public function testShips() {\n"
+             "    $this->load();\n  }\n  private function load() {\n    Depot::weigh();\n  }\n}\n")),
+            ["tests/DepotTest.php:DepotTest.testShips"],
+        ),
+    ],
+)  # fmt: skip
+def test_each_language_has_its_tests_and_set_ups(code, tests, expected) -> None:
+    path, text, symbol = code
+    found = reached({path: text, tests[0]: tests[1]}, f"{path}:{symbol}")
+    assert [one.removesuffix("?") for one in found] == expected
+
+
+SPEC = """\
+import { weigh } from "./depot"
+const load = () => weigh()
+describe("depot", () => {
+  it("ships", () => {
+    load()
+  })
+  it("waits", () => {})
+  describe("full", () => {
+    beforeEach(() => {
+      weigh()
+    })
+    it("refuses", () => {})
+  })
+})
+"""
+
+
+def test_tests_that_are_calls_are_named_by_their_titles() -> None:
+    files = {"depot.ts": "export function weigh() {}\n", "depot.test.ts": SPEC}
+    assert reached(files, "depot.ts:weigh", texts=True) == ["depot.test.ts:refuses", "depot.test.ts:ships"]
+
+
+def test_without_its_text_a_file_of_calls_stands_for_its_tests() -> None:
+    files = {"depot.ts": "export function weigh() {}\n", "depot.test.ts": SPEC}
+    assert reached(files, "depot.ts:weigh") == ["depot.test.ts:"]
+
+
+def test_file_without_tests_of_a_known_form_names_what_no_other_uses() -> None:
+    tests = "from depot import weigh\ndef load():\n    weigh()\ndef check_one():\n    load()\n"
+    assert reached({"depot.py": DEPOT, "tests/test_a.py": tests}, "depot.py:weigh") == [
+        "tests/test_a.py:check_one"
+    ]
+
+
+def test_command_that_a_decorator_registers_runs_by_its_group() -> None:
+    files = {
+        "cli.py": "import click\n@click.group()\ndef cli(): ...\n@cli.command()\ndef send(): ...\n",
+        "tests/test_a.py": "from cli import cli\ndef test_one():\n    runner.invoke(cli, ['send'])\ndef test_two(): ...\n",
+    }
+    assert reached(files, "cli.py:send") == ["tests/test_a.py:test_one?"]
+
+
+def test_file_whose_classes_only_inherit_tests_has_them() -> None:
+    files = {
+        "depot.py": DEPOT,
+        "tests/cases.py": "class Cases:\n    def test_one(self):\n        self.kind()\n",
+        "tests/test_a.py": "from unittest import TestCase\nfrom depot import Depot\nfrom tests.cases import Cases\n"
+        "class ATest(TestCase, Cases):\n    kind = Depot\n",
+    }
+    assert reached(files, "depot.py:weigh") == ["tests/test_a.py:ATest.test_one?"]
