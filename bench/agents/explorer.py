@@ -24,7 +24,7 @@ HEADING = re.compile(
 UNDER = re.compile(r"^\s+(?P<symbol>[\w.$<>]+) \((?P<start>\d+)-(?P<end>\d+)\)")
 TESTS = re.compile(r"^\s+(?P<path>[\w./-]+\.\w+): (?P<tests>depth \d+: .+)$")
 TEST = re.compile(r"(?P<symbol>[\w.$]+) (?P<start>\d+)-(?P<end>\d+)")
-TESTS_TITLE = "\ntests within "
+TESTS_TITLE = "\ntests that reach it"
 NEXT = re.compile(r"^next: (?P<tool>\w+) (?P<arguments>.+)$", re.MULTILINE)
 ARGUMENT = re.compile(r'(\w+)=("[^"]*"|\[[^\]]*\]|\d+)')
 FOLLOWED_MAX = 1

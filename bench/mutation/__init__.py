@@ -1,1 +1,1 @@
-"""How many of the tests that fail when a function breaks were named beforehand."""
+"""Whether the tests that a broken function fails are among those that Prism names."""

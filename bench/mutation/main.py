@@ -20,6 +20,12 @@ from bench.mutation.named import Repository
 
 SEED = 7
 LIMIT_S = 600
+# How many tests per failing one are worth running.
+FIRST = 3
+TITLES = (
+    "| repository | functions | failing | named | of them failing | recall | named per failing | mean recall"
+    " | recall of the first |"
+)
 
 
 class Outcome(NamedTuple):
@@ -34,14 +40,17 @@ class Outcome(NamedTuple):
         """The failing tests that are named."""
         return len(self.failing & set(self.named))
 
+    @property
+    def first(self) -> Sequence[str]:
+        """The nearest, at most FIRST times as many as fail."""
+        return self.named[: FIRST * len(self.failing)]
+
 
 def main() -> None:
     """Break, ask, and print the table."""
     options = _options()
-    print(
-        "| repository | functions | failing | named | of them failing | recall | named per failing | mean recall |"
-    )
-    print("| --- | --: | --: | --: | --: | --: | --: | --: |")
+    print(TITLES)
+    print("| --- |" + " --: |" * (TITLES.count("|") - 2))
     every: list[Outcome] = []
     for one in options.clones:
         clone, _, python = one.partition("=")
@@ -88,7 +97,9 @@ def _row(name: str, outcomes: Sequence[Outcome]) -> str:
     failing = sum(len(one.failing) for one in outcomes)
     named, found = sum(len(one.named) for one in outcomes), sum(one.found for one in outcomes)
     mean = fmean(one.found / len(one.failing) for one in outcomes) if outcomes else 0.0
+    first = sum(len(one.failing & set(one.first)) for one in outcomes)
     figures = f"{found / max(1, failing):.3f} | {named / max(1, failing):.2f} | {mean:.3f}"
+    figures += f" | {first / max(1, failing):.3f}"
     return f"| {name} | {len(outcomes)} | {failing} | {named} | {found} | {figures} |"
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from prism_atlas.core.graph import NONE, Graph
-from prism_atlas.core.reaching_tests import ReachingTest
+from prism_atlas.core.reaching_tests import ReachedTest
 from prism_atlas.core.rendering import render_edge, render_node
 from prism_atlas.core.run_commands import NamedTest
 from prism_atlas.core.traversal import other_end
@@ -28,12 +28,12 @@ class TitleTexts:
 class ListedTest(NamedTuple):
     """A test with how it was reached, as a reply shows it and as a command names it."""
 
-    reached: ReachingTest
+    reached: ReachedTest
     node: GraphNode
     named: NamedTest
 
 
-def listed_tests(graph: Graph, tests: Sequence[ReachingTest], texts: TitleTexts) -> list[ListedTest]:
+def listed_tests(graph: Graph, tests: Sequence[ReachedTest], texts: TitleTexts) -> list[ListedTest]:
     """Returns the tests, those of calls by their titles as far as `texts` has their files; others are wanted."""
     found: dict[NamedTest, ListedTest] = {}
     blocks: dict[str, Sequence[TestBlock]] = {}
@@ -61,7 +61,7 @@ def rendered_test(graph: Graph, one: ListedTest) -> AffectedNode:
     )
 
 
-def _listed(graph: Graph, one: ReachingTest, blocks: Sequence[TestBlock]) -> Iterator[ListedTest]:
+def _listed(graph: Graph, one: ReachedTest, blocks: Sequence[TestBlock]) -> Iterator[ListedTest]:
     node = render_node(graph, one.node)
     language = _language(graph, one.node)
     around = dict.fromkeys(block for line in one.lines for block in tests_around(blocks, line))
@@ -97,7 +97,7 @@ def _listed(graph: Graph, one: ReachingTest, blocks: Sequence[TestBlock]) -> Ite
     yield ListedTest(one, shown, NamedTest(path, language, node.line, symbol))
 
 
-def _used(graph: Graph, reached: ReachingTest) -> int:
+def _used(graph: Graph, reached: ReachedTest) -> int:
     """Returns the node that the last edge leads to; for what runs before a test, the end that is not the test."""
     source, target = int(graph.edges.source[reached.edge]), int(graph.edges.target[reached.edge])
     if reached.every:

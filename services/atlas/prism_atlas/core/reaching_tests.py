@@ -5,7 +5,7 @@ that runs it
 
 Helpers and fixtures lead to the tests that use them and are no tests. What runs for every test of a class, a file or
 a folder leads to all of them. In a language whose tests are no symbols, calls such as `it("…")`, the top level of
-the file stands for them.
+the file represents them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ class Run(NamedTuple):
 OWN = Run()
 
 
-class ReachingTest(NamedTuple):
+class ReachedTest(NamedTuple):
     """A test, with the type that runs it if it inherits it. `edge` is the last one on the way, NONE for a change of it."""
 
     node: int
@@ -62,11 +62,11 @@ class ReachingTest(NamedTuple):
     edge: int
     resolved: bool
     every: bool  # only what runs for every test of its scope reaches it
-    # Of what is no symbol, the lines of its file that use something on the way; the node is around them.
+    # If the node represents tests that are no symbols: its lines that use something on the way.
     lines: tuple[int, ...] = ()
 
 
-def reaching_tests(graph: Graph, changed: Numbers, *, candidates: bool) -> list[ReachingTest]:
+def reaching_tests(graph: Graph, changed: Numbers, *, candidates: bool) -> list[ReachedTest]:
     """Returns the tests that reach the changed nodes: the certain ones first, then by distance and place."""
     found = _reaching(graph, changed, candidates=candidates)
     owner = _owner(graph, changed)
@@ -80,9 +80,9 @@ def reaching_tests(graph: Graph, changed: Numbers, *, candidates: bool) -> list[
     return sorted(found, key=lambda one: (not one.resolved, one.every, one.distance, one.node))
 
 
-def _reaching(graph: Graph, changed: Numbers, *, candidates: bool) -> list[ReachingTest]:
+def _reaching(graph: Graph, changed: Numbers, *, candidates: bool) -> list[ReachedTest]:
     cases = _Cases(graph)
-    found: dict[tuple[int, Run], ReachingTest] = {}
+    found: dict[tuple[int, Run], ReachedTest] = {}
     for unsure in (False, True) if candidates else (False,):
         steps = _users(candidates=unsure)
         walk = traverse(
@@ -176,7 +176,7 @@ def _types_of_unnamed(graph: Graph, nodes: Numbers) -> Numbers:
 
 
 class _Cases:
-    """The tests of a graph, and what stands for several of them."""
+    """The tests of a graph, and what represents several of them."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -194,25 +194,23 @@ class _Cases:
         self._files_with_tests[graph.files_of(running)] = True
         self._in_test_file: Mask = graph.flagged(Flag.TEST)[graph.node_files()]
 
-    def of(self, distance: Numbers, edge: Numbers, *, resolved: bool) -> Iterator[ReachingTest]:
+    def of(self, distance: Numbers, edge: Numbers, *, resolved: bool) -> Iterator[ReachedTest]:
         """Yields the tests that a walk reached, and those for which it reached something that runs before them."""
         nodes = np.flatnonzero(distance != NONE)
         nodes = nodes[self._is_test[nodes] | self._in_test_file[nodes]]
         for node in nodes[np.argsort(distance[nodes], kind="stable")].tolist():
             at, by = int(distance[node]), int(edge[node])
             if self._is_test[node]:
-                yield from (
-                    ReachingTest(node, run, at, by, resolved, every=False) for run in self._runs(node)
-                )
-            elif self._stands_for_several(node):
+                yield from (ReachedTest(node, run, at, by, resolved, every=False) for run in self._runs(node))
+            elif self._represents_several(node):
                 for test, run in self._scope(node):
-                    yield ReachingTest(test, run, at + 1, by, resolved, every=True)
+                    yield ReachedTest(test, run, at + 1, by, resolved, every=True)
             elif not self._is_ruled(node) and self._is_last(node):
-                yield ReachingTest(
+                yield ReachedTest(
                     node, OWN, at, by, resolved, every=False, lines=self._using_lines(node, distance)
                 )
 
-    def _stands_for_several(self, node: int) -> bool:
+    def _represents_several(self, node: int) -> bool:
         """Whether a node runs for every test of a scope: a set-up, the body of a class, the top level of a file."""
         graph = self._graph
         if not self._is_ruled(node):
