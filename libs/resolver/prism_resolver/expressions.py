@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 # Prefixes that do not change the type of an expression.
 _PREFIX = re.compile(r"(?:new|await|yield|return|throw|\(?\s*\*|&mut|&|\*|!)\s*(?=[\w@$(\\])")
+# `<Depot as Store>::open()` in Rust is the member of the first.
+_QUALIFIED_SELF = re.compile(r"^<\s*([\w:]+) as [^<>]+>")
 _NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")
 _DOT = re.compile(r"\s*(?:\?\.|!\.|\.|::|->|\\|:)\s*")
 _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
@@ -37,6 +39,7 @@ def is_own_object(name: str, language: str) -> bool:
     return name in OWN_OBJECT or (language == "python" and name in OWN_CLASS)
 
 
+@lru_cache(maxsize=20_000)
 def steps_of(expression: str) -> tuple[Step, ...]:
     """Returns the steps of a dotted expression; none for operators, literals and items of containers.
 
@@ -45,9 +48,7 @@ def steps_of(expression: str) -> tuple[Step, ...]:
     """
     if len(expression) > CHARS_MAX:
         return ()
-    text = expression.strip()
-    while prefix := _PREFIX.match(text):
-        text = text[prefix.end() :]
+    text = _without_prefix(expression.strip())
     if text.startswith("(") and _end_of_group(text, 0) == len(text):
         return steps_of(text[1:-1])
     steps: list[Step] = []
@@ -76,6 +77,14 @@ def _after_dot(text: str, at: int) -> int:
         return at
     dot = _DOT.match(text, at)
     return -1 if dot is None or dot.end() == len(text) else dot.end()
+
+
+def _without_prefix(text: str) -> str:
+    if text.startswith("<"):
+        text = _QUALIFIED_SELF.sub(r"\1", text)
+    while prefix := _PREFIX.match(text):
+        text = text[prefix.end() :]
+    return text
 
 
 def _after_generics(text: str, at: int) -> int:

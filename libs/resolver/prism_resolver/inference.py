@@ -15,8 +15,10 @@ from prism_resolver.languages import (
     BASE_OBJECTS,
     BUILTIN,
     ECMASCRIPT,
+    EMBEDDED_ARE_FIELDS,
     EXPORTS,
     IMPLICIT_OBJECT,
+    MAKES_BUILTIN,
     MODULE_PATHS,
     NESTED_TYPES,
     OBJECT_MODULES,
@@ -381,9 +383,8 @@ class Inference:
         if not unresolved.type:
             steps = steps_of(unresolved.made_by)
             made = self._called(value := self.value_of(steps, location, depth + 1), depth + 1)
-            is_foreign = value.kind is ValueKind.EXTERNAL and location.unit.language in ECMASCRIPT
-            # `new Map()` makes an object of another package or of the language; `create(ours)` may return ours.
-            return EXTERNAL if is_foreign and steps[-1].name[:1].isupper() else made
+            is_foreign = value.kind is ValueKind.EXTERNAL and _makes_no_own_object(steps, location.unit)
+            return EXTERNAL if is_foreign else made
         value = self.value_of(steps_of(unresolved.type), location, depth + 1)
         if value.kind is ValueKind.SYMBOL and self._is_class(value):
             return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
@@ -411,6 +412,18 @@ class Inference:
             found = self._agreed_value(unit, unit.variables.get((owner, name), ()), depth)
             if found.is_known:
                 return found.with_strategy(Strategy.RECEIVER_TYPE, value.certainty)
+        return self._embedded(value, name, depth)
+
+    def _embedded(self, value: Value, name: str, depth: int) -> Value:
+        """Returns the part of an instance that embeds a type: in Go, `depot.Gate` of `struct { *Gate }`."""
+        for unit, owner in self._lineage(value):
+            if unit.language not in EMBEDDED_ARE_FIELDS or depth > STEPS_MAX:
+                return UNKNOWN
+            for base in unit.bases.get(owner, ()):
+                if base.type.rpartition(".")[2] == name:
+                    return self.created_value(base, Location(unit), depth).with_strategy(
+                        Strategy.RECEIVER_TYPE, value.certainty
+                    )
         return UNKNOWN
 
     def _agreed_value(self, unit: Unit, unresolved: Sequence[UnresolvedType], depth: int) -> Value:
@@ -538,6 +551,18 @@ _MEMBER_STRATEGY: Mapping[ValueKind, Strategy] = {
     ValueKind.INSTANCE: Strategy.RECEIVER_TYPE,
     ValueKind.SUPER: Strategy.INHERITED,
 }
+
+
+def _makes_no_own_object(steps: Sequence[Step], unit: Unit) -> bool:
+    """Returns whether an external callee is a class or a builtin: what it returns has no member of the program.
+
+    `create(ours)` may return an object of ours, `new Map()` and `set()` do not.
+    """
+    name = steps[-1].name
+    if unit.language in ECMASCRIPT:
+        return name[:1].isupper()
+    is_class = name[:1].isupper() and not name.isupper()
+    return unit.language == "python" and (is_class or (len(steps) == 1 and name in MAKES_BUILTIN))
 
 
 def _qualified_names(name: str, location: Location) -> Iterator[str]:

@@ -31,15 +31,25 @@ OBJECT_MODULES = frozenset({"javascript", "lua", "luau"})
 EXPORTS = "exports"
 # A path refers to modules by name, without an import.
 MODULE_PATHS = frozenset({"rust", "php", "csharp"})
+# A module may export another one under a name of its own, which paths of imports go through.
+REEXPORTS_MODULES = frozenset({"rust"})
 # A path has its own operator (`depot::weigh`), so a variable of the name, such as a closure's parameter on the same line,
 # does not hide the module.
 LOCALS_HIDE_NO_MODULE = frozenset({"rust"})
 # A method is only ever called, so `depot.weigh` without a call is a field; a field and a method may share a name.
 METHODS_ARE_CALLED = frozenset({"rust"})
+# A call of a variable may run what its initial value names: a table of functions, `partial(weigh, 1)`.
+CALLS_WHAT_IS_HELD = frozenset({"go", "python", "rust"})
+# An object is called through a method of its class.
+CALL_METHODS: Mapping[str, str] = {"python": "__call__"}
+# Facts have the members that are read from local variables: a property, or a method that is passed on.
+READS_OF_LOCALS = frozenset({"go", "python"})
 # A variable is never called: `Reader reader = reader(path)` calls the method.
 METHODS_APART = frozenset({"java"})
 # The result of a call has members only: `depot().weigh()` calls no function outside of a type.
 ONLY_MEMBERS_OF_RESULTS = frozenset({"rust", "go", "cpp", "php", "python"})
+# A type that a struct embeds is a field of the struct as well, named like the type.
+EMBEDDED_ARE_FIELDS = frozenset({"go"})
 # Members may be defined outside the file of their class: in its folder, or anywhere in the repository.
 MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
@@ -95,6 +105,12 @@ NODE_MODULES = frozenset(
 )  # fmt: skip
 # A package of npm, with a scope or without, and what is imported from it.
 NPM_PACKAGE = re.compile(r"((?:@[\w.~-]+/)?[A-Za-z0-9][\w.~-]*)(?:/.*)?$")
+# Those of them that, when called, return an object of the language and never one of the program.
+MAKES_BUILTIN = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and value not in {object, super, type, filter, map, enumerate, reversed, zip}
+) | {"input", "open", "repr", "sorted"}
 # The name for `super` where a language has another.
 BASE_OBJECTS: Mapping[str, str] = {"csharp": "base", "php": "parent"}
 # Modules of standard libraries, which never refer to the code that uses them.

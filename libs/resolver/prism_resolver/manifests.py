@@ -86,6 +86,8 @@ class Manifest(NamedTuple):
     exports: ModulePatterns | None = None
     mapping: PathMapping | None = None
     file: str = ""  # its name
+    library: str = ""  # the name by which code imports the package, if it has one of its own
+    renames: Mapping[str, str] = {}  # local name of a dependency -> the package
 
 
 class PackageProvider(NamedTuple):
@@ -176,11 +178,14 @@ class Packages:
         self._providers: dict[tuple[Ecosystem, str], list[PackageProvider]] = {}
         self._dependencies: dict[tuple[str, Ecosystem], set[str]] = {}
         self._by_folder: dict[tuple[str, str], list[PackageProvider]] = {}
+        self._renames: dict[tuple[str, Ecosystem, str], str] = {}
         known = sorted(providers, key=lambda one: (one.scope, one.manifest.folder, one.manifest.file))
         for one in known:
             manifest = one.manifest
-            if manifest.name:
-                self._providers.setdefault((manifest.ecosystem, manifest.name), []).append(one)
+            for name in filter(None, dict.fromkeys((manifest.name, manifest.library))):
+                self._providers.setdefault((manifest.ecosystem, name), []).append(one)
+            for local, package in manifest.renames.items():
+                self._renames.setdefault((one.scope, manifest.ecosystem, local), package)
             if manifest.ecosystem is Ecosystem.NPM and manifest.exports:
                 self._by_folder.setdefault((one.scope, manifest.folder), []).append(one)
             self._dependencies.setdefault((one.scope, manifest.ecosystem), set()).update(
@@ -236,9 +241,12 @@ class Packages:
         if ecosystem is None or module.startswith("."):
             return
         dependencies = self._dependencies.get((scope, ecosystem), set())
-        for name, rest in _package_splits(ecosystem, module, dependencies):
+        for spelled, rest in _package_splits(ecosystem, module, dependencies):
+            name = self._renames.get((scope, ecosystem, spelled), spelled)
             known = self._providers.get((ecosystem, name), ())
-            for one in (one for one in known if one.scope == scope or name in dependencies):
+            for one in (
+                one for one in known if one.scope == scope or {name, one.manifest.name} & dependencies
+            ):
                 yield from (
                     PackageModule(one, file.language, place)
                     for place in _module_paths(one.manifest, module, rest)
@@ -280,7 +288,9 @@ def _module_paths(manifest: Manifest, module: str, rest: str) -> Iterator[str]:
         case Ecosystem.GO:
             yield rest
         case Ecosystem.CARGO:
-            yield f"./src/{rest or 'lib'}"
+            root = next(iter(manifest.module_paths.get("", ())), "src/lib.rs")
+            folder, _, file = root.rpartition("/")
+            yield posixpath.join(".", folder, rest or file.removesuffix(".rs"))
         case Ecosystem.COMPOSER:
             yield from _composer_paths(manifest, module)
         case Ecosystem.NPM:
@@ -406,7 +416,21 @@ def _cargo_toml(text: str) -> Manifest:
     dependencies = (
         _cargo_name(name) for table in tables for group in groups for name in table.get(group, {})
     )
-    return _manifest(Ecosystem.CARGO, _cargo_name(data.get("package", {}).get("name", "")), dependencies)
+    renames = {
+        _cargo_name(local): _cargo_name(one["package"])
+        for table in tables
+        for group in groups
+        for local, one in table.get(group, {}).items()
+        if isinstance(one, dict) and "package" in one
+    }
+    library = data.get("lib", {})
+    found = _manifest(
+        Ecosystem.CARGO,
+        _cargo_name(data.get("package", {}).get("name", "")),
+        (*dependencies, *renames.values()),
+        {"": (library["path"],)} if "path" in library else None,
+    )
+    return found._replace(library=_cargo_name(library.get("name", "")), renames=renames)
 
 
 def _pom_xml(text: str) -> Manifest:

@@ -17,6 +17,7 @@ from prism_resolver.languages import (
     NODE_MODULES,
     NPM_PACKAGE,
     OPEN_TYPES,
+    REEXPORTS_MODULES,
     SAME_FOLDER,
     family_of,
     is_standard,
@@ -391,7 +392,12 @@ class Program:
             return EXTERNAL
         whole, joined = one.modules
         located = self.locate(unit, whole)
+        if unit.language in FOLDER_PACKAGES:  # an import binds the package, whatever a type in it is called
+            refs = tuple(SymbolRef(one.id, -1) for one in located.units)
+            return Value(ValueKind.MODULE, refs, located.certainty, Strategy.IMPORT) if refs else UNKNOWN
         before, self._is_incomplete = self._is_incomplete, False
+        if not located.units and unit.language in REEXPORTS_MODULES:
+            located = self._reexported_module(unit, whole)
         exported = self.module_export(located, one.name, exclude=unit)
         is_incomplete, self._is_incomplete = self._is_incomplete, self._is_incomplete or before
         if exported.is_known:
@@ -421,6 +427,18 @@ class Program:
             return False
         listed = self._packages.dependencies(unit.scope)
         return package[1] in listed or f"@types/{package[1]}" in listed
+
+    def _reexported_module(self, unit: Unit, module: str) -> LocatedModule:
+        """Returns the files of a module that another one exports: `town::gates` after `pub use depot::gates`."""
+        outer, separator, name = module.rpartition("::")
+        if not separator:
+            return NOT_FOUND
+        located = self.locate(unit, outer)
+        located = located if located.units else self._reexported_module(unit, outer)
+        value = self.module_export(located, name, exclude=unit)
+        if value.kind is not ValueKind.MODULE:
+            return NOT_FOUND
+        return LocatedModule(tuple(self.units[ref.file] for ref in value.symbols), value.certainty)
 
     def exported_value(self, unit: Unit, name: str) -> Value:
         """Returns the value of a name in a file: a definition, an import, an alias, the default or a wildcard."""

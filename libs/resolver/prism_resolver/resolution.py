@@ -27,12 +27,15 @@ from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
     C_FAMILY,
+    CALL_METHODS,
+    CALLS_WHAT_IS_HELD,
     ECMASCRIPT,
     IMPLICIT_OBJECT,
     LOCALS_HIDE_NO_MODULE,
     METHODS_APART,
     METHODS_ARE_CALLED,
     ONLY_MEMBERS_OF_RESULTS,
+    READS_OF_LOCALS,
     family_of,
 )
 from prism_resolver.modules import Certainty
@@ -115,12 +118,17 @@ class Meaning(NamedTuple):
     lookup: LookupKind = LookupKind.NOTHING
 
 
+# A member that is read from a variable of unknown type: too many have its name for any to be worth a guess.
+UNTRACED = Meaning(status=EdgeStatus.CANDIDATE)
+
+
 def edges(program: Program, facts: FileFacts) -> Iterator[ReferenceEdge]:
     """Yields the edges of a file of the program: at most CANDIDATES_MAX for a reference with only a name."""
     resolver = Resolver(program, facts)
+    meanings = [resolver.meaning(reference) for reference in facts.references]
     for position, reference in enumerate(facts.references):
-        yield from resolver.edges(position, reference, resolver.meaning(reference))
-    for position, meaning in resolver.stored_calls():
+        yield from resolver.edges(position, reference, meanings[position])
+    for position, meaning in resolver.implied_calls(meanings):
         yield from resolver.edges(position, facts.references[position], meaning)
 
 
@@ -158,7 +166,7 @@ class Resolver:
 
     def meaning(self, reference: Reference) -> Meaning:
         """Resolves a reference of the file by a compiler's index, or else by the rules of the language."""
-        sites = self._sites(reference)
+        sites = self._sites(reference) if self._program.occurrences.indexes else None
         if sites is None:
             return self._by_rules(reference)
         if not sites:
@@ -333,6 +341,60 @@ class Resolver:
         is_field = reference.kind is ReferenceKind.CALL and self._unit.language == "c"
         return meaning._replace(lookup=LookupKind.NOTHING) if is_field else meaning
 
+    def implied_calls(self, meanings: Sequence[Meaning]) -> Iterator[tuple[int, Meaning]]:
+        """Yields what calls run besides the symbol that they name, by position of the reference.
+
+        That is the functions that a field in C or a table holds, and the method by which an object is called.
+        `meanings` are those of the references.
+        """
+        yield from self.stored_calls()
+        if self._unit.language in CALLS_WHAT_IS_HELD:
+            for position, reference in enumerate(self._facts.references):
+                if reference.kind is ReferenceKind.CALL and self._may_call_through(meanings[position]):
+                    yield from ((position, meaning) for meaning in self._calls_through(reference))
+
+    def _may_call_through(self, meaning: Meaning) -> bool:
+        """Returns whether a call, by its meaning, may be one of an object or a variable."""
+        if meaning.targets:
+            ref = meaning.targets[0]
+            return ref.symbol >= 0 and self._program.definition(ref).kind in VALUE_KINDS
+        method = CALL_METHODS.get(self._unit.language)
+        return (
+            meaning.lookup is LookupKind.NOTHING and method is not None and bool(self._program.named(method))
+        )
+
+    def _calls_through(self, reference: Reference) -> Iterator[Meaning]:
+        """Yields the meanings of a call of an object or of a variable of the program."""
+        location = self._location_of(reference.symbol, reference.line)
+        value = self._inference.value_of(steps_of(_dotted(reference)), location)
+        if value.kind is ValueKind.SYMBOL:
+            definitions = [
+                (self._program.units[ref.file], self._program.definition(ref)) for ref in value.symbols
+            ]
+            if any(one.kind not in VALUE_KINDS for _, one in definitions):
+                return
+            held = [
+                ref
+                for unit, one in definitions
+                for name in unit.held.get(one.qualified_name, ())[:STORED_MAX]
+                for ref in self._function_named(name, unit)
+            ]
+            if held:
+                yield Meaning(tuple(dict.fromkeys(held))[:STORED_MAX], EdgeStatus.CANDIDATE, Strategy.STORED)
+            value = self._inference.variable_value(value)
+        method = CALL_METHODS.get(self._unit.language)
+        if method and value.kind is ValueKind.INSTANCE:
+            called = self._inference.member_of(value, method)
+            if called.kind is ValueKind.SYMBOL:
+                yield self._as_meaning(called, LookupKind.NOTHING)
+
+    def _function_named(self, name: UnresolvedType, unit: Unit) -> Sequence[SymbolRef]:
+        """Returns the functions that a name in the initial value of a variable means."""
+        value = self._inference.value_of(steps_of(name.type), Location(unit, name.inside, name.line))
+        if value.kind is not ValueKind.SYMBOL:
+            return ()
+        return [ref for ref in value.symbols if self._program.definition(ref).kind in CALLABLE_KINDS]
+
     def stored_calls(self) -> Iterator[tuple[int, Meaning]]:
         """Yields the calls of fields in C that may run functions stored in them, by position of the reference."""
         if self._unit.language not in C_FAMILY:
@@ -367,6 +429,8 @@ class Resolver:
             found = self._inference.member_of(outside, reference.name)
             if outside.kind is ValueKind.MODULE and found.kind is ValueKind.SYMBOL:
                 return self._as_meaning(found, LookupKind.ALL)
+        if not value.is_known and self._is_read_from_local(reference, steps):
+            return UNTRACED
         member = self._inference.member_of(value, reference.name)
         # A subclass may have what this class lacks.
         is_own = len(steps) == 1 and is_own_object(steps[0].name, self._unit.language)
@@ -382,6 +446,21 @@ class Resolver:
         )
         member = self._whole(member)
         return self._as_meaning(member, LookupKind.MEMBERS if is_object else LookupKind.ALL)
+
+    def _is_read_from_local(self, reference: Reference, steps: Sequence[Step]) -> bool:
+        """Whether a member is read from a local variable, without a call."""
+        if (
+            reference.kind is not ReferenceKind.VALUE
+            or self._unit.language not in READS_OF_LOCALS
+            or not steps
+        ):
+            return False
+        symbol = reference.symbol
+        while symbol >= 0:
+            if (symbol, steps[0].name) in self._local_bindings:
+                return True
+            symbol = self._facts.symbols[symbol].parent
+        return False
 
     def _field_or_method(self, member: Value, kind: ReferenceKind) -> Value:
         """Returns the methods of a member for a call, and its fields for any other use."""
@@ -447,6 +526,10 @@ class Resolver:
         return self._inference.created_value(
             UnresolvedType(binding.type, binding.made_by, binding.line, location.inside), location
         )
+
+
+def _dotted(reference: Reference) -> str:
+    return f"{reference.qualifier}.{reference.name}" if reference.qualifier else reference.name
 
 
 def _is_returned(candidate: CandidateDefinition, use: NamedUse) -> bool:

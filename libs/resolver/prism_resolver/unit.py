@@ -16,7 +16,14 @@ from prism_contracts.code import (
     SymbolKind,
 )
 from prism_resolver.facts import FileFacts
-from prism_resolver.languages import C_FAMILY, ECMASCRIPT, JVM, SOURCE_ROOT, WILDCARD_IMPORTS
+from prism_resolver.languages import (
+    C_FAMILY,
+    CALLS_WHAT_IS_HELD,
+    ECMASCRIPT,
+    JVM,
+    SOURCE_ROOT,
+    WILDCARD_IMPORTS,
+)
 from prism_resolver.manifests import Manifest, named_manifest
 from prism_resolver.modules import File
 
@@ -91,6 +98,8 @@ class Unit:
     makers: frozenset[str] = frozenset()
     # Field of a struct -> the names of values that the file stores in it.
     stored: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # Qualified name of a variable -> the names in its initial value: `weigh` of `TABLE = {"w": weigh}`.
+    held: Mapping[str, Sequence[UnresolvedType]] = field(default_factory=dict)
 
     @property
     def language(self) -> str:
@@ -117,6 +126,7 @@ def read_unit(facts: FileFacts) -> Unit:
         aliases=reader.aliases(),
         stored=reader.stored(),
         makers=reader.makers,
+        held=reader.held(),
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
@@ -240,6 +250,19 @@ class _UnitReader:
                 names = found.setdefault(reference.alias, [])
                 if reference.name not in names:
                     names.append(reference.name)
+        return found
+
+    def held(self) -> dict[str, list[UnresolvedType]]:
+        found: dict[str, list[UnresolvedType]] = {}
+        if self._facts.language not in CALLS_WHAT_IS_HELD:
+            return found
+        for reference in self._facts.references:
+            at = reference.symbol
+            if reference.kind is ReferenceKind.VALUE and at >= 0:
+                variable = self._facts.symbols[at]
+                if variable.kind in VALUE_KINDS:
+                    one = UnresolvedType(_dotted(reference), "", reference.line)
+                    found.setdefault(variable.qualified_name, []).append(one)
         return found
 
     def variables(self) -> tuple[dict[tuple[str, str], list[UnresolvedType]], dict[str, UnresolvedType]]:

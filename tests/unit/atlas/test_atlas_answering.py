@@ -1,5 +1,6 @@
 """Replies to questions about a graph: pages, ambiguous names, missing symbols."""
 
+import itertools
 from datetime import UTC, datetime
 
 import numpy as np
@@ -307,14 +308,11 @@ def test_calls_come_before_other_uses():
     assert [edge.edge for edge in reply.paths[0].edges] == [EdgeKind.CALLS] * 2
 
 
-def test_resolved_uses_come_before_calls_by_name():
+def test_resolved_uses_replace_calls_by_name():
     sketch = Sketch().file("a", "ship", "load", "rate").edge("a:ship", "a:rate", EdgeKind.REFERENCES)
     sketch.edge("a:ship", "a:load", sure=False).edge("a:load", "a:rate")
     reply = path(sketch.graph(), "ship", "rate")
-    assert [places(one.nodes) for one in reply.paths] == [
-        ["a:ship", "a:rate"],
-        ["a:ship", "a:load", "a:rate"],
-    ]
+    assert [places(one.nodes) for one in reply.paths] == [["a:ship", "a:rate"]]
 
 
 def test_inherited_member_is_found_in_the_base_class():
@@ -527,3 +525,14 @@ def test_macro_that_calls_a_function_leads_to_where_it_is_expanded():
     )
     depths = {f"{branch.node.symbol}": branch.depth for branch in reply.branches}
     assert depths == {"READ": 1, "run": 1, "scan": 2}
+
+
+def test_a_resolved_path_of_any_length_replaces_a_guess():
+    names = [f"f{number}" for number in range(16)]
+    sketch = Sketch().file("a.py", *names)
+    for one, other in itertools.pairwise(names):
+        sketch.edge(f"a.py:{one}", f"a.py:{other}")
+    sketch.edge("a.py:f0", "a.py:f15", sure=False)
+    reply = path(sketch.graph(), "f0", "f15")
+    assert [len(one.edges) for one in reply.paths] == [15]
+    assert {edge.status for one in reply.paths for edge in one.edges} == {EdgeStatus.RESOLVED}

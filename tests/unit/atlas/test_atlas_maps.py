@@ -162,7 +162,7 @@ def test_components_are_named_after_fitting_folders(post):
     [thread] = [one for one in overview.dependencies if one.source == "letters"]
     assert (thread.target, thread.example) == ("parcels", ("letters/weight.py", "parcels/clock.py"))
     assert thread.references
-    assert overview.totals["files_in_components"] == 7
+    assert overview.totals["files_in_components"] == 6  # tests are in no component of sources
     assert [(part.folder, part.manifest) for part in overview.partitions] == [(".", "pyproject.toml")]
     [interface] = architecture.interface(architecture.find("parcels"))[:1]
     assert (interface.symbol, interface.file_path) == ("now", "parcels/clock.py")

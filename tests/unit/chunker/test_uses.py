@@ -288,3 +288,36 @@ def exported(path: str, text: str) -> str:
 )  # fmt: skip
 def test_exports(path: str, text: str, expected: str) -> None:
     assert exported(path, text) == expected
+
+
+RGTEST = """\
+macro_rules! rgtest {
+    ($name:ident, $fun:expr) => {
+        #[test]
+        fn $name() { $fun }
+    };
+}
+macro_rules! count { ($name:ident, $number:expr) => { const COUNT: u8 = $number; }; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("item", "names"),
+    [
+        ("rgtest!(skips_hidden, |x| { check(x) });", {"rgtest", "count", "skips_hidden"}),
+        ("mod low { rgtest!(skips_hidden, 1); }", {"rgtest", "count", "low", "skips_hidden"}),
+        ("count!(skips_hidden, 1);", {"rgtest", "count"}),
+        ("parser_test!(skips_hidden, 1);", {"rgtest", "count", "skips_hidden"}),  # of another file
+        ("parser_test!(skips_hidden);", {"rgtest", "count"}),
+        ("implement!(skips_hidden, 1);", {"rgtest", "count"}),
+        ("rgtest!(Hidden, 1);", {"rgtest", "count"}),
+    ],
+)
+def test_a_macro_makes_a_function_of_the_name_that_it_is_given(item, names):
+    assert {symbol.name for symbol in chunk_file("a.rs", f"{RGTEST}{item}\n").symbols} == names
+
+
+def test_calls_in_a_test_made_by_a_macro_are_calls_of_that_test():
+    parsed = chunk_file("a.rs", f"{RGTEST}rgtest!(skips_hidden, |x| {{ check(x) }});\n")
+    calls = {one.name: parsed.symbols[one.symbol].name for one in parsed.references if one.name == "check"}
+    assert calls == {"check": "skips_hidden"}

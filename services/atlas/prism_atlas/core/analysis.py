@@ -7,6 +7,7 @@ import numpy as np
 
 from prism_atlas.core.communities import Communities, communities
 from prism_atlas.core.graph import Graph, Numbers
+from prism_atlas.core.layers import layers_of
 from prism_atlas.core.links import Links, Weights, edge_weights, file_links, flagged_files
 from prism_atlas.core.ranking import Ranks, module_order, ranks_of_files, ranks_of_nodes, tiers
 
@@ -34,7 +35,7 @@ class Analysis:
             by_file, groups = before.ranks.file, before.communities
         else:
             by_file = ranks_of_files(graph, links)
-            groups = communities(links, len(graph.files), flagged_files(graph))
+            groups = communities(links, layers_of(graph), flagged_files(graph))
         if before and _has_same_edges(graph, weights, before.graph):
             by_node = before.ranks.node
         else:

@@ -23,7 +23,7 @@ from prism_resolver.facts import FileFacts, with_qualifier_uses
 from prism_resolver.manifests import Packages
 from prism_resolver.occurrences import Occurrences
 from prism_resolver.program import Program
-from prism_resolver.resolution import ReferenceEdge, Resolver
+from prism_resolver.resolution import UNTRACED, ReferenceEdge, Resolver
 from prism_resolver.unit import Unit
 
 _NUMBERS = np.int32
@@ -114,7 +114,7 @@ class Assembly:
             for position, (reference, meaning) in enumerate(rows[: len(facts.references)])
             for edge in resolver.edges(position, reference, meaning)
         ]
-        for position, meaning in resolver.stored_calls():
+        for position, meaning in resolver.implied_calls([row.meaning for row in rows]):
             rows.append(ReferenceRow(facts.references[position], meaning))
             found += resolver.edges(position, facts.references[position], meaning)
         rows += implementing
@@ -141,6 +141,8 @@ class Assembly:
     def _is_relevant(self, row: ReferenceRow) -> bool:
         """Whether a reference resolves within the repository, or its name or alias is defined there."""
         reference, meaning = row
+        if meaning == UNTRACED:
+            return False
         named = self._program.named
         return bool(meaning.targets or named(reference.name) or (reference.alias and named(reference.alias)))
 

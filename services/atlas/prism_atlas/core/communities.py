@@ -21,22 +21,40 @@ COMPONENT_FILES_MIN = 2
 class Communities:
     """Group numbers by file, NONE for files in no group. Number 0 is the largest component or cycle."""
 
-    component: Numbers
+    component: Numbers  # layers have the last numbers
     cycle: Numbers
 
 
-def communities(links: Links, files: int, flagged: NDArray[np.bool_]) -> Communities:
-    """Returns the components and cycles of files."""
-    return Communities(component=components(links, files), cycle=cycles(links, files, flagged))
+def communities(links: Links, layer: Numbers, flagged: NDArray[np.bool_]) -> Communities:
+    """Returns the components and cycles of files. `layer` is that of each file, NONE for sources."""
+    files = len(layer)
+    return Communities(component=components(links, layer), cycle=cycles(links, files, flagged))
 
 
-def components(links: Links, files: int) -> Numbers:
-    """Leiden communities (Traag et al., 2019) by modularity; links count in both directions."""
-    if not len(links):
+def components(links: Links, layer: Numbers) -> Numbers:
+    """Leiden communities (Traag et al., 2019) of sources by modularity, then one component per layer.
+
+    Links count in both directions; those that only names support count nothing.
+    """
+    is_source = layer == NONE
+    counted = (links.weight > 0) & is_source[links.source] & is_source[links.target]
+    found = _communities(links.source[counted], links.target[counted], links.weight[counted], len(layer))
+    number = int(found.max(initial=NONE)) + 1
+    linked = np.unique(np.concatenate([links.source, links.target]))
+    for one in np.unique(layer[layer != NONE]).tolist():
+        members = linked[layer[linked] == one]
+        if len(members) >= COMPONENT_FILES_MIN:
+            found[members] = number
+            number += 1
+    return found
+
+
+def _communities(source: Numbers, target: Numbers, weight: NDArray[np.float32], files: int) -> Numbers:
+    if not len(source):
         return np.full(files, NONE, np.int32)
-    linked, ends = np.unique(np.concatenate([links.source, links.target]), return_inverse=True)
-    source, target = np.split(ends, 2)
-    indptr, indices, weights = _symmetric(source, target, links.weight, len(linked))
+    linked, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
+    first, second = np.split(ends, 2)
+    indptr, indices, weights = _symmetric(first, second, weight, len(linked))
     _, found = graspologic_native.leiden_csr(
         indptr, indices, weights, len(linked), seed=SEED, iterations=ITERATIONS
     )

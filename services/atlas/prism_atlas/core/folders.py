@@ -9,6 +9,7 @@ import numpy as np
 
 from prism_atlas.core.analysis import Analysis
 from prism_atlas.core.graph import NONE
+from prism_atlas.core.layers import LAYERS, layers_of
 from prism_contracts.rpc.maps import Divergence, Outlier, Spread
 
 # Minimum fit of a folder that gives a component its name.
@@ -36,7 +37,13 @@ def component_names(analysis: Analysis) -> list[str]:
     sizes = Counter(folder for group in paths for path in group for folder in _folders(path))
     choices = [_fits(group, sizes) for group in paths]
     names = [analysis.graph.path(_central(analysis, files)) for files in members]
+    layer = layers_of(analysis.graph)
     taken: set[str] = set()
+    for number, files in enumerate(members):
+        if layer[files[0]] != NONE:
+            names[number] = LAYERS[layer[files[0]]]
+            taken.add(names[number])
+            choices[number] = []
     for number in sorted(
         range(len(names)), key=lambda number: -choices[number][0][0] if choices[number] else 0.0
     ):
@@ -99,7 +106,13 @@ def _folders(path: str) -> Iterator[str]:
 def _fits(paths: Sequence[str], sizes: Counter[str]) -> list[tuple[float, str]]:
     """Returns how well folders fit a component, best first; of equal fits the inner folder first."""
     shared = Counter(folder for path in paths for folder in _folders(path))
-    fits = [(2 * count / (len(paths) + sizes[folder]), folder) for folder, count in shared.items()]
+    # A folder with nothing but one folder is no better a name than that.
+    inner = {(folder.rpartition("/")[0], size) for folder, size in sizes.items()}
+    fits = [
+        (2 * count / (len(paths) + sizes[folder]), folder)
+        for folder, count in shared.items()
+        if (folder, sizes[folder]) not in inner
+    ]
     return sorted(
         (fit for fit in fits if fit[0] >= NAME_FIT_MIN), key=lambda fit: (-fit[0], -len(fit[1]), fit[1])
     )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_atlas.core.roles import Role
-from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind, Strategy, SymbolKind
+from prism_contracts.code import EdgeKind, EdgeStatus, Flag, ReferenceKind, Strategy, SymbolKind
 from prism_contracts.rpc.maps import EntryKind
 from prism_resolver.resolution import LookupKind
 
@@ -35,6 +35,8 @@ ENTRY_KINDS = tuple(EntryKind)
 ROLES = tuple(Role)
 
 NONE = -1
+# Modules with the unit tests of a file, in Rust.
+TEST_MODULES = ("tests", "test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +255,33 @@ class Graph:
         """Returns the nodes that have a role."""
         found: Numbers = self.roles.node[self.roles.role == ROLES.index(role)]
         return found
+
+    def in_tests(self) -> NDArray[np.bool_]:
+        """Returns by node whether it is in a test: in a file of tests, or in a module of unit tests of Rust."""
+        found: NDArray[np.bool_] = self.flagged(Flag.TEST)[self.node_files()]
+        for name in TEST_MODULES:
+            for module in self.named(name).tolist():
+                if self._is_test_module(module):
+                    file = int(self.symbols.file[module])
+                    inside = np.arange(self.files.first_symbol[file], self.files.first_symbol[file + 1])
+                    first, last = self.symbols.start_line[module], self.symbols.end_line[module]
+                    lines = self.symbols.name_line[inside]
+                    found[inside[(lines >= first) & (lines <= last)]] = True
+        return found
+
+    def is_in_test(self, node: int) -> bool:
+        """Returns whether one node is in a test, as in `in_tests`."""
+        if Flag.TEST in self.strings[self.files.flags[self.file_of(node)]]:
+            return True
+        while not self.is_file(node) and node != NONE:
+            if self.strings[self.symbols.name[node]] in TEST_MODULES and self._is_test_module(node):
+                return True
+            node = int(self.symbols.parent[node])
+        return False
+
+    def _is_test_module(self, node: int) -> bool:
+        language = self.strings[self.files.language[self.symbols.file[node]]]
+        return language == "rust" and SYMBOL_KINDS[self.symbols.kind[node]] is SymbolKind.MODULE
 
     def is_file(self, node: int) -> bool:
         """Whether a node is a file, not a symbol."""

@@ -12,7 +12,7 @@ import numpy as np
 from prism_atlas.core.graph import EDGE_STATUSES, NONE, SYMBOL_KINDS, Graph, Mask, Numbers
 from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.traversal import BY_NAME, TraversalStep, follow, step, within
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, EdgeKind, EdgeStatus, Flag, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, EdgeKind, EdgeStatus, SymbolKind
 
 # For a whole tree, at any depth.
 BRANCHES_MAX = 400
@@ -30,6 +30,7 @@ class Expansion(NamedTuple):
     steps: tuple[TraversalStep, ...]
     origins: Callable[[Graph, int], Numbers]
     tests: bool = True  # also to nodes in tests
+    types: bool = False  # to symbols only: a file that exports a type under another name is no subtype
 
 
 class MergedEdge(NamedTuple):
@@ -81,13 +82,17 @@ def callees(*, candidates: bool, tests: bool = True) -> Expansion:
 
 
 def supertypes(*, candidates: bool, tests: bool = True) -> Expansion:
-    """Expands to what a type extends or implements."""
-    return Expansion((_steps(INHERITANCE, candidates=candidates, forward=True),), only_itself, tests)
+    """Expands to what a type extends or implements, and to the type that it is another name for."""
+    return Expansion(
+        (_steps(INHERITANCE, candidates=candidates, forward=True),), only_itself, tests, types=True
+    )
 
 
 def subtypes(*, candidates: bool, tests: bool = True) -> Expansion:
-    """Expands to what extends or implements a type."""
-    return Expansion((_steps(INHERITANCE, candidates=candidates, forward=False),), only_itself, tests)
+    """Expands to what extends or implements a type, and to its other names."""
+    return Expansion(
+        (_steps(INHERITANCE, candidates=candidates, forward=False),), only_itself, tests, types=True
+    )
 
 
 def grow(
@@ -166,7 +171,7 @@ def executed_nodes(graph: Graph, node: int) -> Numbers:
     return within(graph, node)
 
 
-INHERITANCE = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+INHERITANCE = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.ALIAS)
 
 
 def _steps(kinds: Iterable[EdgeKind], *, candidates: bool, forward: bool) -> TraversalStep:
@@ -199,7 +204,7 @@ def _with_children(graph: Graph, tree: Tree, positions: Sequence[int], expansion
 
 
 def _in_test(graph: Graph, nodes: Numbers) -> Mask:
-    return graph.flagged(Flag.TEST)[graph.files_of(nodes)]
+    return graph.in_tests()[nodes]
 
 
 def _add(tree: Tree, links: Iterable[MergedEdge], parent: int, depth: int) -> None:
@@ -228,6 +233,8 @@ class _Children:
         functions = functions[CALLABLE[graph.symbols.kind[functions]]]
         is_shown = ~np.isin(others, nodes) | (source == target) | np.isin(target, functions)
         edges, others = edges[is_shown], others[is_shown]
+        if expansion.types:
+            edges, others = edges[others < len(graph.symbols)], others[others < len(graph.symbols)]
         is_wanted = expansion.tests | ~_in_test(graph, others)
         self.tests_left_out = len(np.unique(others[~is_wanted]))
         edges, others = edges[is_wanted], others[is_wanted]

@@ -14,7 +14,7 @@ from prism_atlas.core.diffs import HunkSide
 from prism_atlas.core.graph import EDGE_STATUSES, NONE, Graph, Numbers
 from prism_atlas.core.hierarchy import constructed
 from prism_atlas.core.traversal import Neighbors, TraversalStep, follow, nodes_of, step, traverse
-from prism_contracts.code import EdgeKind, EdgeStatus, Flag
+from prism_contracts.code import EdgeKind, EdgeStatus
 
 RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 # Tests are searched at least this many edges away, however small the requested depth is.
@@ -84,7 +84,7 @@ def affected(
     edge = np.where(resolved, sure.edge, every.edge)
     _add_leaves(graph, changed, distance, edge, resolved, candidates=candidates)
     nodes = np.flatnonzero(distance > 0).astype(np.int32)
-    in_test = graph.flagged(Flag.TEST)[graph.files_of(nodes)]
+    in_test = graph.in_tests()[nodes]
     found = Affected(nodes, distance[nodes], edge[nodes], resolved[nodes], in_test)
     found = found.at((found.distance <= depth_max) | in_test)
     return found.at(np.lexsort((found.nodes, -rank[found.nodes], ~found.resolved, found.distance)))

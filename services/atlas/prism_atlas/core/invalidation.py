@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import ReferenceKind, SymbolKind
 from prism_resolver.facts import FileFacts
-from prism_resolver.languages import C_FAMILY
+from prism_resolver.languages import C_FAMILY, CALL_METHODS
 from prism_resolver.modules import key, keys
 from prism_resolver.program import Program
 from prism_resolver.unit import MODULE_EXPORTS, Unit
@@ -72,6 +72,8 @@ def names_used(unit: Unit, facts: FileFacts) -> set[str]:
             names.add(_MODULE + reference.name)
     for binding in facts.bindings:
         names |= _parts(binding.type) | _parts(binding.made_by)
+    if method := CALL_METHODS.get(facts.language):
+        names.add(method)
     return names
 
 
@@ -86,6 +88,7 @@ def derived_names(unit: Unit) -> Iterator[tuple[str, str]]:
         *((name, one) for (_, name), made in unit.variables.items() for one in made),
         *unit.returns.items(),
         *unit.aliases.items(),
+        *((name, one) for name, held in unit.held.items() for one in held),
     ]
     if MODULE_EXPORTS in unit.imports:  # what imports this file depends on what this file imports
         yield from product(_parts(MODULE_EXPORTS), _module_names(unit))
@@ -146,6 +149,8 @@ def _of_values(unit: Unit) -> Iterator[Statement]:
             yield Statement(names, ("variable", place, one.type, one.made_by, one.inside))
     for name, one in unit.returns.items():
         yield Statement(_last(name), ("return", name, one.type, one.made_by))
+    for name, held in unit.held.items():
+        yield Statement(_last(name), ("held", name, *(one.type for one in held)))
     for name, one in unit.aliases.items():
         yield Statement(_last(name), ("alias", name, one.type, one.inside))
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, STRATEGIES, Graph, Numbers
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 
 # How much an edge says about its target's importance. An import comes with the uses that it is for.
 IMPORT_WEIGHT = 0.5
-# Shared by all candidates of one reference, of which at most one is meant.
+# Shared by all candidates of one reference, of which at most one is meant. A name alone says nothing: `write` in
+# any file would make the only class with that method important.
 CANDIDATE_WEIGHT = 0.3
 # For edges from flagged files, such as tests and generated code: they use everything.
 FLAGGED_WEIGHT = 0.1
@@ -19,6 +20,8 @@ FLAGGED_WEIGHT = 0.1
 _IMPORTS = EDGE_KINDS.index(EdgeKind.IMPORTS)
 _OVERRIDES = EDGE_KINDS.index(EdgeKind.OVERRIDES)
 _RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
+
+_NAME_ONLY = [STRATEGIES.index(strategy) for strategy in (Strategy.NAME, Strategy.ONLY_DEFINITION)]
 
 Weights = NDArray[np.float64]
 
@@ -67,6 +70,7 @@ def edge_weights(graph: Graph) -> Weights:
     weights = np.where(edges.kind == _IMPORTS, IMPORT_WEIGHT, 1.0)
     weights[edges.kind == _OVERRIDES] = 0.0  # not a use: it follows from inheritance
     weights *= np.where(edges.status == _RESOLVED, 1.0, CANDIDATE_WEIGHT / _alternatives(graph))
+    weights[np.isin(edges.strategy, _NAME_ONLY)] = 0.0
     weights *= np.where(flagged_files(graph)[graph.node_files()[edges.source]], FLAGGED_WEIGHT, 1.0)
     return weights
 

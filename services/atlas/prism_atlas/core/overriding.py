@@ -18,7 +18,9 @@ HEIGHT_MAX = 20
 OVERRIDABLE = np.isin(SYMBOL_KINDS, [SymbolKind.METHOD, SymbolKind.FUNCTION, SymbolKind.PROPERTY])
 INHERITS = np.isin(EDGE_KINDS, [EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS])
 # Constructors: creating an object of a supertype never runs those of a subtype.
-CONSTRUCTOR_NAMES = frozenset({"__init__", "__new__", "constructor", "initialize", "init", "new"})
+CONSTRUCTOR_NAMES = frozenset(
+    {"__init__", "__new__", "__post_init__", "constructor", "initialize", "init", "new"}
+)
 
 Keys = NDArray[np.int64]
 

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prism_atlas.core.graph import Graph, Numbers
+from prism_atlas.core.graph import NONE, Graph, Numbers
 from prism_atlas.core.hierarchy import constructed, with_constructors
+from prism_atlas.core.layers import layers_of
 from prism_atlas.core.traversal import TraversalStep, follow, step
-from prism_contracts.code import EdgeKind, Flag
+from prism_contracts.code import EdgeKind
 
 DEPTH_MAX = 12
 PATHS_MAX = 3
@@ -73,9 +74,9 @@ def find_paths(
     object is to call its constructor.
     """
     costs = np.full(graph.nodes, FAR, np.int32)
-    is_aside = graph.flagged(Flag.TEST) | graph.flagged(Flag.DOCUMENTATION)
-    if not is_aside[graph.files_of(starts)].any():
-        costs[is_aside[graph.node_files()]] = CLOSED
+    is_aside = graph.in_tests() | (layers_of(graph) != NONE)[graph.node_files()]
+    if not is_aside[starts].any():
+        costs[is_aside] = CLOSED
     _compute_costs(graph, costs, goals, starts, steps)
     costs[costs == CLOSED] = FAR
     visited = int((costs != FAR).sum())

@@ -5,7 +5,7 @@ restarts says nothing about a node and is subtracted: unused files have rank 0, 
 up to 1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,26 @@ class Ranks:
 
 
 def ranks_of_files(graph: Graph, links: Links) -> NDArray[np.float32]:
-    """Returns the ranks of files by the files that use them."""
-    return file_ranks(links, _starts(graph)).astype(np.float32)
+    """Returns the ranks of files by the files that use them: half PageRank, half the share of direct uses.
+
+    PageRank alone gives a helper the whole rank of the file that uses nothing else.
+    """
+    walked = file_ranks(_one_way(links), _starts(graph))
+    direct = np.bincount(links.target, links.weight, len(graph.files))
+    total = direct.sum()
+    return ((walked + direct / total) / 2 if total else walked).astype(np.float32)
+
+
+def _one_way(links: Links) -> Links:
+    """Returns the links with what two files give back to each other taken off: a walk would go to and fro."""
+    size = int(max(links.source.max(initial=0), links.target.max(initial=0))) + 1
+    there = links.source.astype(np.int64) * size + links.target
+    back = links.target.astype(np.int64) * size + links.source
+    if not len(there):
+        return links
+    at = np.minimum(np.searchsorted(there, back), len(there) - 1)  # links are in order of both ends
+    returned = np.where(there[at] == back, links.weight[at], 0)
+    return replace(links, weight=np.maximum(links.weight - returned, 0).astype(np.float32))
 
 
 def ranks_of_nodes(graph: Graph, weights: Weights) -> NDArray[np.float32]:
@@ -79,7 +97,12 @@ def earned_ranks(
     starts: Weights,
     damping: float = DAMPING,
 ) -> Weights:
-    """PageRank (Page et al., 1999) without the share from starts. `starts` has a weight per node."""
+    """PageRank (Page et al., 1999) without the share from starts. `starts` has a weight per node.
+
+    Edges without weight lead nowhere.
+    """
+    counted = weight > 0
+    source, target, weight = source[counted], target[counted], weight[counted]
     has_edge = np.zeros(len(starts), np.bool_)
     has_edge[source] = has_edge[target] = True
     nodes = np.flatnonzero(has_edge)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, STRATEGIES, SYMBOL_KINDS, Graph, Numbers
-from prism_contracts.code import Flag
 from prism_contracts.rpc.graph import GraphEdge, GraphNode
 
 LINES_SHOWN_MAX = 12
@@ -23,7 +22,7 @@ def render_node(graph: Graph, node: int) -> GraphNode:
     """Returns a symbol, or the top level of a file."""
     file = graph.file_of(node)
     path = graph.path(file)
-    test = Flag.TEST in graph.strings[graph.files.flags[file]]
+    test = graph.is_in_test(node)
     if graph.is_file(node):
         return GraphNode(file_path=path, line=1, test=test)
     symbols = graph.symbols

@@ -19,7 +19,7 @@ from prism_atlas.core.graph import (
     Graph,
     Numbers,
 )
-from prism_contracts.code import CALLABLE_KINDS, EdgeStatus, Flag, ReferenceKind, Strategy
+from prism_contracts.code import CALLABLE_KINDS, EdgeStatus, ReferenceKind, Strategy
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
 from prism_resolver.modules import File
 from prism_resolver.program import Program
@@ -30,7 +30,7 @@ _IMPORT = REFERENCE_KINDS.index(ReferenceKind.IMPORT)
 _STORED = STRATEGIES.index(Strategy.STORED)
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
-_TESTS = _GROUPS.index(ReferenceGroup.TESTS)
+TESTS = _GROUPS.index(ReferenceGroup.TESTS)
 # By code of a kind of reference.
 _GROUP_OF = np.array([_GROUPS.index(REFERENCE_GROUPS[kind]) for kind in REFERENCE_KINDS])
 
@@ -67,7 +67,11 @@ def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
     known = graph.references.strategy[references]
     strategy = np.where((status == _CANDIDATE) & (known != _STORED), by_name, known).astype(np.uint8)
     file = graph.files_of(graph.references.source[references])
-    group = np.where(graph.flagged(Flag.TEST)[file], _TESTS, _GROUP_OF[graph.references.kind[references]])
+    group = np.where(
+        graph.in_tests()[graph.references.source[references]],
+        TESTS,
+        _GROUP_OF[graph.references.kind[references]],
+    )
     order = np.lexsort((references, graph.references.line[references], file, group, status == _CANDIDATE))
     return UseTable(references, file, status, strategy, group).at(order)
 

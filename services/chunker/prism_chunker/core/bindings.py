@@ -47,6 +47,18 @@ _WRAPPERS = frozenset(
     }
 )  # fmt: skip
 _CASTS = frozenset({"as_expression", "cast_expression", "satisfies_expression", "type_assertion_expression"})
+# What makes the value of a literal in Python.
+_LITERALS = {
+    "concatenated_string": "str",
+    "dictionary": "dict",
+    "dictionary_comprehension": "dict",
+    "list": "list",
+    "list_comprehension": "list",
+    "set": "set",
+    "set_comprehension": "set",
+    "string": "str",
+    "tuple": "tuple",
+}
 _VARIABLES = frozenset({"identifier", "simple_identifier", "variable_name"})
 _NOTHING = frozenset({"none", "null", "nil", "undefined", "null_literal"})
 # No member is resolved on what such a callable returns.
@@ -57,9 +69,12 @@ _PRIMITIVES = frozenset(
     }
 )  # fmt: skip
 _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY})
-_CALLEE = re.compile(r"(?:new |try |await )*\\?([\w.:$@>?!\\-]+?)(?:::)?(?:<.*>)?")
+_CALLEE = re.compile(r"(?:new |try |await )*\\?((?!\()(?:[\w.:$@>?!\\-]|\(\))+?)(?:::)?(?:<.*>)?")
 # `open(path).unwrap()`: the value comes from the inner call.
-_UNWRAPPED = re.compile(r"(.+?)\(.*\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)", re.DOTALL)
+_HOLDER = re.compile(r"\(\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)(?=\(\)|$)")
+_AWAITED = re.compile(r"\.await\b\??")
+_TYPE_ARGUMENTS = re.compile(r"(?<=\w)\[[^\[\]]*\]$")
+_LITERAL = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`[^`]*`")
 # The object to which a method belongs, before a member.
 _OWN_OBJECT = re.compile(rb"(?:\$this|this|self|m?cls|mcs)[?!]?(?:\.|->)|@")
 
@@ -98,11 +113,13 @@ class BindingReader:
 
     def __init__(self, language: Language, syntax: Syntax, nesting: Nesting, variables: Variables) -> None:
         self._own = f"{language.own_object}."
+        self._literals = _LITERALS if language.id == "python" else {}
         self._source = syntax.source
         self._nesting = nesting
         self._variables = variables
         self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
         self._generics = {text_of(one["generic"][0], syntax.source) for one in syntax.matches_with("generic")}
+        self._constraints = _constraints(syntax, nesting)
         self._imported = {
             (captures.get("alias") or captures["import"])[0].start_byte
             for captures in syntax.matches_with("alias", "import")
@@ -161,6 +178,8 @@ class BindingReader:
         captures = variable.captures
         declared = captures.get("declared") or captures.get("returned")
         type_ = type_name(self._text(declared[0], declared[-1])) if declared else ""
+        if type_ in self._constraints:
+            type_ = self._constraint(type_, symbol, variable.node)
         if type_ and type_ not in self._generics:
             return ("" if "returned" in captures and type_ in _PRIMITIVES else type_), ""
         known, callee = "", ""
@@ -173,6 +192,13 @@ class BindingReader:
         if is_member and "." in callee:
             callee = self._with_type_of_head(callee, node, symbol)
         return known, callee
+
+    def _constraint(self, generic: str, symbol: int, node: Node) -> str:
+        """Returns what a type parameter is declared to be: `Walk` of `fn go<W: Walk>(walker: W)`."""
+        around = {symbol, self._nesting.around(node.start_byte)}
+        known = self._constraints[generic]
+        found = {type_ for place, type_ in known.items() if place in around} or set(known.values())
+        return found.pop() if len(found) == 1 else generic
 
     def _given(self, node: Node, symbol: int, *, follow: bool = True) -> tuple[str, str]:
         """Returns the source of an expression's value: its callee, or the binding of the variable that it
@@ -190,7 +216,7 @@ class BindingReader:
             return type_name(self._text(to, to)), ""
         if node.type in _VARIABLES and follow:
             return self._bound_before(node, symbol)
-        return "", ""
+        return "", self._literals.get(node.type, "")
 
     def _bound_before(self, node: Node, symbol: int) -> tuple[str, str]:
         """Returns the binding of a variable in a symbol, before it is forwarded: `self.depot = depot`."""
@@ -227,6 +253,16 @@ class BindingReader:
         return self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
 
 
+def _constraints(syntax: Syntax, nesting: Nesting) -> dict[str, dict[int, str]]:
+    """Returns the constraint of each type parameter that has one, by the symbol that declares it."""
+    found: dict[str, dict[int, str]] = {}
+    for captures in syntax.matches_with("constraint"):
+        named, constraint = (captures.get("generic") or captures["constrained"])[0], captures["constraint"][0]
+        type_ = type_name(text_of(constraint, syntax.source))
+        found.setdefault(text_of(named, syntax.source), {})[nesting.around(named.start_byte)] = type_
+    return found
+
+
 def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
     """Returns the most specific of the patterns that match one name."""
     if len(variables) == 1:
@@ -244,9 +280,22 @@ def _callee(text: str) -> str:
     """Returns the callee if it is a dotted name."""
     if text.replace(".", "").isidentifier():  # the common case
         return text if len(text) <= CALLEE_CHARS_MAX else ""
-    unwrapped = _UNWRAPPED.fullmatch(text) if "(" in text else None
-    named = _CALLEE.fullmatch(unwrapped[1] if unwrapped else text)
+    if "(" in text or "[" in text:
+        text = _TYPE_ARGUMENTS.sub("", _without_arguments(text))
+        text = _HOLDER.sub("", _AWAITED.sub("", text))
+    named = _CALLEE.fullmatch(text)
     return named[1] if named and len(named[1]) <= CALLEE_CHARS_MAX else ""
+
+
+def _without_arguments(text: str) -> str:
+    """Returns a chain of calls without what is passed: `Depot::new().open()` of `Depot::new(1).open("a")`."""
+    kept, depth = [], 0
+    for character in _LITERAL.sub("", text):
+        depth -= character == ")"
+        if depth == 0:
+            kept.append(character)
+        depth += character == "("
+    return "".join(kept)
 
 
 def _said(captures: Captures) -> tuple[bool, int]:

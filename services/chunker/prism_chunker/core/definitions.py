@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from prism_chunker.core.made_functions import MadeFunctions
 from prism_chunker.core.parse import Captures, Syntax
 from prism_contracts.code import SymbolKind
 
@@ -49,8 +50,11 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[MatchedDefinition
     equations of one name.
     """
     found: dict[int, MatchedDefinition] = {}
+    makes = MadeFunctions(syntax)
     for captures in syntax.matches_with("name", "path"):
         name = (captures.get("name") or captures["path"])[0]
+        if "maker" in captures and not makes.names(captures):
+            continue
         definition = found.get(name.start_byte)
         if definition is None and not _SUBJECTS.isdisjoint(captures) and not _is_named_before(name):
             definition = found[name.start_byte] = _definition(captures, name, syntax.source)

@@ -16,7 +16,7 @@ from prism_chunker.core.parse import parse
 from prism_chunker.core.references import find_places, read_references
 from prism_chunker.core.shadows import Shadows
 from prism_chunker.core.symbols import find_symbols
-from prism_chunker.core.uses import Scopes, read_uses
+from prism_chunker.core.uses import Scopes, read_objects, read_uses
 
 
 def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
@@ -28,6 +28,8 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     references = read_references(places, syntax.source, nesting, budget.references_max)
     references += tuple(read_expansions(syntax, nesting, budget.references_max - len(references)))
     names = Names(language, nesting, references)
+    if language.reads_members:
+        names.objects |= read_objects(syntax, references)
     variables = find_variables(language, syntax)
     shadows = Shadows(language, syntax, nesting, names, variables)
     shown = shadows.without_hidden(places, syntax.source)

@@ -6,13 +6,14 @@ imports, and, where files see each other's names without imports, names that no 
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
 from operator import attrgetter
 
 from tree_sitter import Node
 
 from prism_chunker.core.languages.table import Language
-from prism_chunker.core.names import WILDCARD, Names, head_of
+from prism_chunker.core.names import WILDCARD, Names, head_of, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
 from prism_chunker.core.references import EXPORTS, QUALIFIER_CHARS_MAX, Places, alias_of
@@ -22,8 +23,10 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Bindin
 
 _USES = {"original": ReferenceKind.ALIAS, "use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
 _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
+_BASE_OBJECT = "super()"
+_READS = frozenset({"attribute", "selector_expression"})
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
-_HEAD = re.compile(rb"[\w$@]+")
+_HEAD = re.compile(rb"(?:\(\*)?([\w$@]+)")  # `(*Depot).open` in Go
 # Built-in names of types and values.
 _BUILT_IN = frozenset(
     {
@@ -51,9 +54,10 @@ def read_uses(
         for captures in syntax.matches_with(key):
             node = captures[key][0]
             start = _start(captures, node, syntax.source)
+            head = captures["on"][0].start_byte if "on" in captures else start
             # In `exports.open = exports.start = …`, `exports.start` is assigned, and is what `open` is.
             is_exported = kind is ReferenceKind.ALIAS and "alias" in captures
-            if (start in starts and not is_exported) or not scopes.may_begin(syntax.source, start):
+            if (start in starts and not is_exported) or not scopes.may_begin(syntax.source, head):
                 continue
             if "name" in captures and captures["name"][0].start_byte not in heads:
                 continue  # an assignment to a local variable
@@ -62,6 +66,8 @@ def read_uses(
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
                 qualifier, name = _split(path)
+                if "on" in captures:  # `getattr(depot, "weigh")`
+                    qualifier = text_of(captures["on"][0], syntax.source)
                 symbol = nesting.around(start)
                 head = head_of(qualifier) if qualifier else name
                 is_hidden = scopes.shadows.hides(head, start, is_type=kind is ReferenceKind.TYPE)
@@ -77,6 +83,21 @@ def read_uses(
                         )
                     )
     return sorted(found, key=attrgetter("line"))[:uses_max]
+
+
+def read_objects(syntax: Syntax, references: Iterable[Reference]) -> set[str]:
+    """Returns the objects that are used without naming a member that is called.
+
+    That is `parcel` of `parcel.weight`, and of `parcel()`.
+    """
+    found = {one.name for one in references if one.kind is ReferenceKind.CALL and not one.qualifier}
+    for captures in syntax.matches_with("value"):
+        node = captures["value"][0]
+        if node.type in _READS or "on" in captures:
+            start = captures["on"][0].start_byte if "on" in captures else node.start_byte
+            if head := _HEAD.match(syntax.source, start):
+                found.add(head.group(1).decode("utf-8", "replace"))
+    return found
 
 
 def _alias(captures: Captures, node: Node, scopes: "Scopes", source: bytes) -> str:
@@ -135,30 +156,48 @@ class Scopes:
         self._hidden = (
             {*shadows.variables, *(name.encode() for name in _BUILT_IN)} if self._sees_others else set()
         )
-        self._locals = {
-            (binding.symbol, binding.name)
+        local = [
+            binding
             for binding in bindings
             if binding.symbol >= 0 and nesting.kept[binding.symbol].kind in CALLABLE_KINDS
-        }
+        ]
+        self._locals = {(binding.symbol, binding.name) for binding in local}
+        # Variables whose members are looked up in their type: `parcel.weight`, `depot.open` without a call.
+        self._typed = (
+            {
+                (binding.symbol, binding.name)
+                for binding in local
+                if binding.type or head_of(binding.made_by) in names.known
+            }
+            if language.reads_members
+            else set()
+        )
+        self._heads |= (
+            {b"super", *(name.encode() for _, name in self._typed)} if language.reads_members else set()
+        )
 
     def may_begin(self, source: bytes, start: int) -> bool:
         """Whether a use at this byte may be kept: a quick check of its first name, which settles most."""
         found = _HEAD.match(source, start)
         if found is None:
             return False
-        head = found.group()
+        head = found.group(1)
         return head in self._heads or (self._sees_others and head not in self._hidden)
 
     def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
         """Whether a name, with its qualifier, is worth a reference in a symbol."""
         head = head_of(qualifier) if qualifier else name
-        if head == EXPORTS and self._has_exports:
+        if qualifier == _BASE_OBJECT or (head == EXPORTS and self._has_exports):
             return True
         if head in _OWN_OBJECTS or qualifier.startswith("@"):
             return name in self._names.members
+        if qualifier and self._typed and self._is_among(self._typed, head, symbol):
+            return True
         if head in self._names.known:
-            return not self._is_local(head, symbol)
-        return self._sees_others or (head in self._in_body and self._is_in_body(symbol))
+            return not self._is_among(self._locals, head, symbol)
+        if self._sees_others:
+            return head.encode() not in self._hidden
+        return head in self._in_body and self._is_in_body(symbol)
 
     def _is_in_body(self, symbol: int) -> bool:
         """Whether a symbol's code is in the body of a class, outside of its methods."""
@@ -167,9 +206,10 @@ class Scopes:
             symbol = self._nesting.parents[symbol]
         return symbol >= 0 and kept[symbol].kind in TYPE_KINDS
 
-    def _is_local(self, name: str, symbol: int) -> bool:
+    def _is_among(self, variables: AbstractSet[tuple[int, str]], name: str, symbol: int) -> bool:
+        """Whether a name is one of the variables of a symbol, or of those around it."""
         while symbol >= 0:
-            if (symbol, name) in self._locals:
+            if (symbol, name) in variables:
                 return True
             symbol = self._nesting.parents[symbol]
         return False

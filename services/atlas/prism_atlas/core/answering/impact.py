@@ -24,7 +24,7 @@ from prism_atlas.core.reaching_tests import DEPTH_MAX, reaching_tests
 from prism_atlas.core.rendering import UsingLine, render_edge, render_node, render_nodes
 from prism_atlas.core.run_commands import commands, project_of
 from prism_atlas.core.traversal import BY_NAME, follow, nodes_of, other_end, step, within
-from prism_contracts.code import EdgeKind, EdgeStatus, Flag
+from prism_contracts.code import EdgeKind, EdgeStatus
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import (
     AffectedNode,
@@ -232,7 +232,7 @@ def _stops(graph: Graph, found: Affected, starts: Numbers, depth: int) -> tuple[
     last = found.nodes[(found.distance == depth) & ~found.in_test]
     uses = step(USES, forward=False)
     edges, users = follow(graph, last, [uses])
-    in_test = graph.flagged(Flag.TEST)[graph.files_of(users)]
+    in_test = graph.in_tests()[users]
     known = np.concatenate([found.nodes, starts])
     further = np.unique(graph.edges.target[edges[~np.isin(users, known) & ~in_test]])
     named = found.nodes[graph.edges.strategy[found.edge] == BY_NAME]

@@ -11,7 +11,7 @@ from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbe
 from prism_atlas.core.paths import NodePath, PathSearchResult, find_paths
 from prism_atlas.core.rendering import UsingLine, render_edge, render_nodes
 from prism_atlas.core.traversal import TraversalStep, step, traverse, within
-from prism_contracts.code import EdgeKind, EdgeStatus, Flag
+from prism_contracts.code import EdgeKind, EdgeStatus
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import FindPathReply, FindPathRequest, GraphNode, GraphPath, PathSearch
 
@@ -19,6 +19,8 @@ IMPORT, CANDIDATE_IMPORT = 1, 4
 # How far both ends are followed if no path joins them.
 REACH_DEPTH_MAX = 4
 REACHING_SHOWN_MAX = 8
+# Longest path of resolved edges that is searched if the requested depth has none.
+RESOLVED_DEPTH_MAX = 40
 
 
 class Ends(NamedTuple):
@@ -32,7 +34,7 @@ class Ends(NamedTuple):
 def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: GraphReceipt) -> FindPathReply:
     """Searches along calls, then along all uses, then in the reverse direction, until there is a path.
 
-    A resolved path over other uses comes before calls that only a name supports. Between two files it searches the graph of files. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS.
+    A resolved path, of any length and over any uses, replaces one with edges that only a name supports. Between two files it searches the graph of files. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS.
     """
     named = [
         one_symbol(graph, receipt.repo, request.source, request.source_path),
@@ -52,8 +54,8 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
         }
     searches: list[PathSearch] = []
     found = _first_found(ends, step_sets, request, searches, forward=True)
-    if "uses" in step_sets and found and not _is_resolved(ends.graph, found[0]):
-        found = (*_resolved_uses(ends, request, searches), *found)[: paths.PATHS_MAX]
+    if "uses" in step_sets and not (found and _is_resolved(ends.graph, found[0])):
+        found = _resolved_path(ends, request, searches) or found
     backward = () if found else _first_found(ends, step_sets, request, searches, forward=False)
     return FindPathReply(
         source=render_nodes(graph, source),
@@ -71,7 +73,7 @@ def followed(graph: Graph, source: Iterable[GraphNode]) -> list[int]:
     """Returns the functions that calls from the source reach, the nearest first."""
     starts = union([within(graph, node) for node in nodes_at(graph, source)] or [np.array([], np.int32)])
     reached = traverse(graph, starts, paths.calls(candidates=False), REACH_DEPTH_MAX).distance
-    nodes = np.flatnonzero((reached != NONE) & ~graph.flagged(Flag.TEST)[graph.node_files()])
+    nodes = np.flatnonzero((reached != NONE) & ~graph.in_tests())
     return [int(node) for node in nodes[np.argsort(reached[nodes], kind="stable")]]
 
 
@@ -79,7 +81,7 @@ def _reaching(graph: Graph, target: Numbers) -> tuple[GraphNode, ...]:
     """Returns the nearest source symbols that reach the target."""
     back = [one._replace(forward=not one.forward) for one in paths.uses(candidates=False)]
     distance = traverse(graph, target, back, REACH_DEPTH_MAX).distance
-    nodes = np.flatnonzero((distance > 0) & ~graph.flagged(Flag.TEST)[graph.node_files()])
+    nodes = np.flatnonzero((distance > 0) & ~graph.in_tests())
     return render_nodes(
         graph, nodes[np.argsort(distance[nodes], kind="stable")][:REACHING_SHOWN_MAX].tolist()
     )
@@ -97,12 +99,14 @@ def _is_resolved(graph: Graph, path: NodePath) -> bool:
     return all(EDGE_STATUSES[graph.edges.status[edge]] is EdgeStatus.RESOLVED for edge in path.edges)
 
 
-def _resolved_uses(ends: Ends, request: FindPathRequest, searches: list[PathSearch]) -> tuple[NodePath, ...]:
-    steps = paths.uses(candidates=False)
-    search = find_paths(ends.graph, ends.source, ends.target, steps, request.depth)
-    sure = request.model_copy(update={"include_candidates": False})
-    searches.append(_render_search(search, "uses", sure, forward=True))
-    return search.paths
+def _resolved_path(ends: Ends, request: FindPathRequest, searches: list[PathSearch]) -> tuple[NodePath, ...]:
+    """Searches resolved edges alone, past the requested depth: a guess never hides what is known."""
+    step_sets = {"calls": paths.calls(candidates=False), "uses": paths.uses(candidates=False)}
+    sure = request.model_copy(update={"include_candidates": False, "depth": RESOLVED_DEPTH_MAX})
+    further: list[PathSearch] = []
+    found = _first_found(ends, step_sets, sure, further, forward=True)
+    searches.extend(further if found else ())
+    return found
 
 
 def _files(*, candidates: bool) -> tuple[TraversalStep, ...]:

@@ -10,7 +10,7 @@ from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
 from prism_atlas.core.hierarchy import IS_TYPE, Tree
 from prism_atlas.core.rendering import UsingLine, render_node, render_nodes
 from prism_atlas.core.traversal import follow, step
-from prism_contracts.code import EdgeKind, Flag, SymbolKind
+from prism_contracts.code import EdgeKind, SymbolKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import TreeBranch, TypeHierarchyReply, TypeHierarchyRequest
@@ -43,7 +43,7 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
     is_structural = _language(graph, named) in structural.LANGUAGES
     fitting = _structural(graph, named)
     if request.source_only:
-        fitting = fitting[~graph.flagged(Flag.TEST)[graph.files_of(fitting)]]
+        fitting = fitting[~graph.in_tests()[fitting]]
     return TypeHierarchyReply(
         roots=render_nodes(graph, resolved_name.nodes),
         others=render_nodes(graph, resolved_name.others),

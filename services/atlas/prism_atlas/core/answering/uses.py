@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, Graph
 from prism_atlas.core.uses import (
+    TESTS,
     UseTable,
     explained_lines,
     find_uses,
@@ -14,7 +15,7 @@ from prism_atlas.core.uses import (
     targets_of,
     used_lines,
 )
-from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag, ReferenceKind
+from prism_contracts.code import EDGE_KINDS, EdgeStatus, ReferenceKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
 from prism_runtime.packing import pack_lines
@@ -61,7 +62,7 @@ def _passing(graph: Graph, uses: UseTable, request: UsesRequest) -> NDArray[np.b
         kinds = [EDGE_KINDS[kind] is request.reference_type for kind in REFERENCE_KINDS]
         passing &= np.array(kinds)[graph.references.kind[uses.reference]]
     if request.source_only:
-        passing &= ~graph.flagged(Flag.TEST)[uses.file]
+        passing &= uses.group != TESTS
     if not request.include_candidates:
         passing &= uses.status == _RESOLVED
     if request.path_filter:

@@ -51,6 +51,7 @@ class Language:
     bare_members: bool = False  # members are seen without an object before them
     bare_in_body: bool = False  # they are in the body of their class, though not in its methods
     shares_names: bool = False  # definitions of other files are visible without an import
+    reads_members: bool = False  # a member of a variable may be a property, or a method that is passed on
 
 
 def _plain(
@@ -77,6 +78,7 @@ def _parsed(
     bare_members: bool = False,
     bare_in_body: bool = False,
     shares_names: bool = False,
+    reads_members: bool = False,
 ) -> Language:
     return Language(
         name,
@@ -94,6 +96,7 @@ def _parsed(
         bare_members,
         bare_in_body,
         shares_names,
+        reads_members,
     )
 
 
@@ -125,6 +128,7 @@ _ALL = (
         constructor="__init__",
         own_object="self",
         bare_in_body=True,
+        reads_members=True,
     ),
     _parsed(
         "javascript",
@@ -145,7 +149,7 @@ _ALL = (
     _parsed(
         "tsx", "tsx", queries="ecmascript typescript jsx", exports=_EXPORT_KEYWORD, constructor="constructor"
     ),
-    _parsed("go", "go", exports=_CAPITAL, shares_names=True),
+    _parsed("go", "go", exports=_CAPITAL, shares_names=True, reads_members=True),
     _parsed("rust", "rs", exports=_PUB, own_object="self"),
     _parsed("java", "java", exports=_PRIVATE, bare_members=True, shares_names=True),
     _parsed("kotlin", "kt kts", exports=_PRIVATE, bare_members=True, shares_names=True),

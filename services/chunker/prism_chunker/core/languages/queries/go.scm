@@ -19,8 +19,13 @@
 
 (call_expression function: (identifier) @call)
 (call_expression function: (selector_expression operand: (_) @qualifier field: (field_identifier) @call))
+; To the grammar, one type argument is an index: `pkg.F[int]()`.
+(call_expression function: (index_expression operand: (identifier) @call))
+(call_expression function: (index_expression operand: (selector_expression operand: (_) @qualifier field: (field_identifier) @call)))
 (composite_literal type: (type_identifier) @call)
 (composite_literal type: (qualified_type package: (_) @qualifier name: (type_identifier) @call))
+(composite_literal type: (generic_type type: (type_identifier) @call))
+(composite_literal type: (generic_type type: (qualified_type package: (_) @qualifier name: (type_identifier) @call)))
 (field_declaration_list (field_declaration !name type: (type_identifier) @extends))
 (field_declaration_list (field_declaration !name type: (generic_type type: (type_identifier) @extends)))
 (field_declaration_list (field_declaration !name type: (qualified_type package: (_) @qualifier name: (type_identifier) @extends)))
@@ -50,7 +55,7 @@
 (expression_case value: (expression_list [(identifier) (selector_expression)] @value))
 (range_clause right: [(identifier) (selector_expression)] @value)
 
-(type_parameter_declaration name: (identifier) @generic)
+(type_parameter_declaration name: (identifier) @generic type: (type_constraint . [(type_identifier) (qualified_type)] @constraint .)?)
 (field_declaration name: (field_identifier) @member type: (_) @declared)
 (parameter_declaration name: (identifier) @bound type: (_) @declared)
 (variadic_parameter_declaration name: (identifier) @bound)

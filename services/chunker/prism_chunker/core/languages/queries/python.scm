@@ -20,6 +20,8 @@
 
 (call function: (identifier) @call)
 (call function: (attribute object: (_) @qualifier attribute: (identifier) @call))
+(call function: (subscript value: (identifier) @call))
+(call function: (subscript value: (attribute object: (_) @qualifier attribute: (identifier) @call)))
 (decorator (identifier) @call)
 (decorator (attribute object: (_) @qualifier attribute: (identifier) @call))
 ; Fixtures of pytest: those that a test asks for by a string, the name that one has, and that every test gets it.
@@ -78,6 +80,8 @@
 (raise_statement [(identifier) (attribute)] @value)
 (except_clause value: [(identifier) (attribute)] @value)
 (except_clause value: (as_pattern . [(identifier) (attribute)] @value))
+(attribute) @value
+(call function: (identifier) @_reads arguments: (argument_list . (_) @on . (string (string_content) @value)) (#eq? @_reads "getattr"))
 (module (assignment left: (identifier) @_all right: [(list (string (string_content) @value @export)) (tuple (string (string_content) @value @export))]) (#eq? @_all "__all__"))
 (module (augmented_assignment left: (identifier) @_all right: [(list (string (string_content) @value @export)) (tuple (string (string_content) @value @export))]) (#eq? @_all "__all__"))
 

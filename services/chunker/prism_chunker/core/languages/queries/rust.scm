@@ -17,6 +17,10 @@
 (function_item name: (identifier) @name) @function
 (function_signature_item name: (identifier) @name) @function
 (macro_definition name: (identifier) @name) @macro
+; A macro may define a function of the name that it is given: `rgtest!(skips_hidden_files, …)`.
+(source_file (macro_invocation macro: [(identifier) (scoped_identifier)] @maker (token_tree . (identifier) @name)) @function)
+(source_file (expression_statement (macro_invocation macro: [(identifier) (scoped_identifier)] @maker (token_tree . (identifier) @name)) @function))
+(declaration_list (macro_invocation macro: [(identifier) (scoped_identifier)] @maker (token_tree . (identifier) @name)) @function)
 (const_item name: (identifier) @name) @constant
 (static_item name: (identifier) @name) @variable
 (type_item name: (type_identifier) @name) @type
@@ -48,6 +52,8 @@
 (use_declaration argument: [(identifier) (scoped_identifier)] @item)
 (use_list [(identifier) (scoped_identifier) (self)] @item)
 (use_as_clause path: (_) @item alias: (identifier) @alias)
+(extern_crate_declaration name: (identifier) @item !alias)
+(extern_crate_declaration name: (identifier) @item alias: (identifier) @alias)
 (use_wildcard (_) @module "*" @import)
 (scoped_use_list path: (_) @module list: (use_list (use_wildcard . "*" @import)))
 
@@ -74,12 +80,17 @@
 (binary_expression [(identifier) (scoped_identifier) (field_expression)] @value)
 (for_expression value: (identifier) @value)
 
-(type_parameter name: (type_identifier) @generic)
+(type_parameter name: (type_identifier) @generic bounds: (trait_bounds . [(type_identifier) (scoped_type_identifier) (generic_type)] @constraint)?)
+(where_predicate left: (type_identifier) @constrained bounds: (trait_bounds . [(type_identifier) (scoped_type_identifier) (generic_type)] @constraint))
 (field_declaration name: (field_identifier) @member type: (_) @declared)
 (parameter pattern: (identifier) @bound type: (_) @declared)
 (closure_parameters (identifier) @bound)
 (let_declaration pattern: (identifier) @bound type: (_)? @declared value: (_)? @given)
 (let_declaration pattern: (tuple_pattern (identifier) @bound))
+; An optional value or a result counts as what it holds.
+(let_condition pattern: (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .) value: (_) @given (#any-of? @_holder "Some" "Ok"))
+(let_declaration pattern: (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .) value: (_) @given (#any-of? @_holder "Some" "Ok"))
+(match_expression value: (_) @given body: (match_block (match_arm pattern: (match_pattern (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .)))) (#any-of? @_holder "Some" "Ok"))
 (for_expression pattern: (identifier) @bound)
 (tuple_struct_pattern (identifier) (identifier) @bound)
 (static_item name: (identifier) @bound type: (_) @declared)

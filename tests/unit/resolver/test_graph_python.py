@@ -1,0 +1,89 @@
+"""Edges of small programs in Python."""
+
+import pytest
+from graph_files import edges_of
+
+BOX = """\
+class Box:
+    def __call__(self, item): ...
+    def pack(self): ...
+    @property
+    def size(self): return 1
+"""
+CRATE = "class Crate:\n    def add(self): ...\n    def close(self): ...\n"
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "def f(b: Box):\n    return b.size\n",
+        "def f():\n    b = Box(); print(b.size)\n",
+        "def f(b: Box):\n    if b.size: ...\n",
+        "def f(b: Box):\n    return f'{b.size}'\n",
+        "def f(b: Box):\n    return [0 for _ in b.size]\n",
+        "class Low(Box):\n    def f(self): return super().size\n",
+    ],
+)
+def test_a_property_that_is_read_is_used(user: str) -> None:
+    found = edges_of({"box.py": BOX, "user.py": f"from box import Box\n{user}"})
+    assert [
+        edge for edge in found if edge.startswith("user.py:3 size -> box.py:Box.size ") and "?" not in edge
+    ]
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "def f():\n    b = Box(); b(1)\n",
+        "def f(b: Box):\n    b(1)\n",
+        "b = Box()\nb(1)\n",
+    ],
+)
+def test_an_object_is_called_through_its_class(user: str) -> None:
+    found = edges_of({"box.py": BOX, "user.py": f"from box import Box\n{user}"})
+    assert "user.py:3 b -> box.py:Box.__call__ receiver_type" in found
+
+
+def test_getattr_with_a_literal_reads_a_member() -> None:
+    user = "import box\ndef f(b: box.Box):\n    getattr(b, 'pack')()\n    getattr(box, 'Box')()\n"
+    found = edges_of({"box.py": BOX, "user.py": user})
+    assert {
+        "user.py:3 pack -> box.py:Box.pack receiver_type",
+        "user.py:4 Box -> box.py:Box module",
+    } <= found
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "TABLE = {'a': work}\nTABLE['a']()\n",
+        "TABLE = [work]\nTABLE[0]()\n",
+        "TABLE = partial(work, 1)\nTABLE()\n",
+    ],
+)
+def test_a_call_through_a_variable_may_run_what_it_holds(user: str) -> None:
+    found = edges_of({"user.py": f"def work(): ...\n{user}"})
+    assert {"user.py:3 TABLE -> user.py:TABLE same_file", "user.py:3 TABLE -> user.py:work stored?"} <= found
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "def f():\n    s = set(); s.add(1)\n",
+        "def f():\n    s = {}; s.add(1)\n",
+        "def f(p):\n    with open(p) as s: s.close()\n",
+        "from threading import Lock\ns = Lock(); s.close()\n",
+        "def f(x):\n    s = str(x); s.close()\n",
+    ],
+)
+def test_a_receiver_of_the_language_rules_candidates_out(user: str) -> None:
+    found = edges_of({"crate.py": CRATE, "user.py": user})
+    assert not [edge for edge in found if "crate.py" in edge]
+
+
+def test_a_receiver_of_several_kinds_keeps_its_candidates() -> None:
+    user = "from crate import Crate\nclass A:\n    def __init__(self):\n        self.s = {}\n        self.s = Crate()\n"
+    user += "    def f(self):\n        self.s.add(1)\n"
+    assert "user.py:7 add -> crate.py:Crate.add only_definition?" in edges_of(
+        {"crate.py": CRATE, "user.py": user}
+    )
