@@ -393,8 +393,7 @@ class Program:
         whole, joined = one.modules
         located = self.locate(unit, whole)
         if unit.language in FOLDER_PACKAGES:  # an import binds the package, whatever a type in it is called
-            refs = tuple(SymbolRef(one.id, -1) for one in located.units)
-            return Value(ValueKind.MODULE, refs, located.certainty, Strategy.IMPORT) if refs else UNKNOWN
+            return _module_value(located)
         before, self._is_incomplete = self._is_incomplete, False
         if not located.units and unit.language in REEXPORTS_MODULES:
             located = self._reexported_module(unit, whole)
@@ -405,12 +404,10 @@ class Program:
         if is_incomplete:
             return UNKNOWN
         named = located if _names_module(one) else self.locate(unit, joined)
-        if named.units:
-            refs = tuple(SymbolRef(one.id, -1) for one in named.units)
-            return Value(ValueKind.MODULE, refs, named.certainty, Strategy.IMPORT)
-        if not located.units and unit.language in ECMASCRIPT and self._is_foreign(unit, one.module):
-            return EXTERNAL
-        return EXTERNAL if located.units and located.certainty is Certainty.YES else UNKNOWN
+        if located.units and not named.units:
+            return EXTERNAL if located.certainty is Certainty.YES else UNKNOWN
+        is_foreign = not named.units and unit.language in ECMASCRIPT and self._is_foreign(unit, one.module)
+        return EXTERNAL if is_foreign else _module_value(named)
 
     def _is_foreign(self, unit: Unit, module: str) -> bool:
         """Returns whether a module that is no file of the program belongs to another package of npm.
@@ -638,6 +635,12 @@ def _whole_names(unit: Unit) -> Iterator[str]:
 def symbol_value(unit: Unit, positions: Sequence[int]) -> Value:
     """Returns a value with the definitions of a file at these positions."""
     return Value(ValueKind.SYMBOL, tuple(SymbolRef(unit.id, position) for position in positions))
+
+
+def _module_value(located: LocatedModule) -> Value:
+    """Returns located files as a module; unknown without any."""
+    refs = tuple(SymbolRef(one.id, -1) for one in located.units)
+    return Value(ValueKind.MODULE, refs, located.certainty, Strategy.IMPORT) if refs else UNKNOWN
 
 
 def _ordered(units: Sequence[Unit]) -> Sequence[Unit]:

@@ -321,3 +321,16 @@ def test_calls_in_a_test_made_by_a_macro_are_calls_of_that_test():
     parsed = chunk_file("a.rs", f"{RGTEST}rgtest!(skips_hidden, |x| {{ check(x) }});\n")
     calls = {one.name: parsed.symbols[one.symbol].name for one in parsed.references if one.name == "check"}
     assert calls == {"check": "skips_hidden"}
+
+
+def test_a_call_with_type_arguments_in_a_rust_macro_is_a_call():
+    code = "fn f() {\n    assert_eq!(open::<u8, _>(1), m::close::<u8>(2));\n    assert!(a < b);\n}\n"
+    assert used("a.rs", code, ReferenceKind.CALL) == {"assert_eq", "open", "m.close", "assert"}
+
+
+def test_a_long_chain_of_calls_keeps_its_receiver():
+    text = "x" * 90
+    code = f'package a\n\nfunc f(b *B) {{ b.Open("{text}", 1).Close("{text}") }}\n'
+    assert used("a.go", code, ReferenceKind.CALL) == {"b.Open", "b.Open().Close"}
+    chain = "".join(f".step{number}(1)" for number in range(20))
+    assert "().step19" in used("a.py", f"def f(b): b{chain}\n", ReferenceKind.CALL)

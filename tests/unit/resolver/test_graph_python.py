@@ -87,3 +87,11 @@ def test_a_receiver_of_several_kinds_keeps_its_candidates() -> None:
     assert "user.py:7 add -> crate.py:Crate.add only_definition?" in edges_of(
         {"crate.py": CRATE, "user.py": user}
     )
+
+
+@pytest.mark.parametrize("returned", ["Iterator[Box]", "typing.Iterator[Box]", "Generator[Box, None, None]"])
+def test_a_context_manager_gives_what_it_yields(returned: str) -> None:
+    user = f"import typing\nfrom contextlib import contextmanager\nfrom typing import Generator, Iterator\nfrom box import Box\n@contextmanager\ndef opened() -> {returned}: ...\n"
+    user += "def f():\n    with opened() as b: b.pack()\n"
+    found = edges_of({"box.py": BOX, "user.py": user})
+    assert "user.py:8 pack -> box.py:Box.pack receiver_type" in found

@@ -17,7 +17,7 @@ from prism_chunker.core.languages.table import Language
 from prism_chunker.core.names import Names, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
-from prism_chunker.core.type_names import type_name
+from prism_chunker.core.type_names import type_name, without_arguments
 from prism_contracts.code import Binding, SymbolKind
 
 CALLEE_CHARS_MAX = 80
@@ -74,7 +74,6 @@ _CALLEE = re.compile(r"(?:new |try |await )*\\?((?!\()(?:[\w.:$@>?!\\-]|\(\))+?)
 _HOLDER = re.compile(r"\(\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)(?=\(\)|$)")
 _AWAITED = re.compile(r"\.await\b\??")
 _TYPE_ARGUMENTS = re.compile(r"(?<=\w)\[[^\[\]]*\]$")
-_LITERAL = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`[^`]*`")
 # The object to which a method belongs, before a member.
 _OWN_OBJECT = re.compile(rb"(?:\$this|this|self|m?cls|mcs)[?!]?(?:\.|->)|@")
 
@@ -281,21 +280,10 @@ def _callee(text: str) -> str:
     if text.replace(".", "").isidentifier():  # the common case
         return text if len(text) <= CALLEE_CHARS_MAX else ""
     if "(" in text or "[" in text:
-        text = _TYPE_ARGUMENTS.sub("", _without_arguments(text))
+        text = _TYPE_ARGUMENTS.sub("", without_arguments(text))
         text = _HOLDER.sub("", _AWAITED.sub("", text))
     named = _CALLEE.fullmatch(text)
     return named[1] if named and len(named[1]) <= CALLEE_CHARS_MAX else ""
-
-
-def _without_arguments(text: str) -> str:
-    """Returns a chain of calls without what is passed: `Depot::new().open()` of `Depot::new(1).open("a")`."""
-    kept, depth = [], 0
-    for character in _LITERAL.sub("", text):
-        depth -= character == ")"
-        if depth == 0:
-            kept.append(character)
-        depth += character == "("
-    return "".join(kept)
 
 
 def _said(captures: Captures) -> tuple[bool, int]:

@@ -14,6 +14,7 @@ from tree_sitter import Node
 from prism_chunker.core.definitions import unquoted
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
+from prism_chunker.core.type_names import without_arguments
 from prism_contracts.code import Reference, ReferenceKind
 
 QUALIFIER_CHARS_MAX = 80
@@ -24,6 +25,8 @@ EXPORTS = "exports"
 # An alias of this type is the key of an exported object: `module.exports = { open: require("./open") }`.
 _KEY_OF_OBJECT = "property_identifier"
 NAME_CHARS_MAX = 200
+# The qualifier of a member whose receiver is too long to be followed.
+UNKNOWN_RECEIVER = "()"
 
 _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
@@ -90,7 +93,9 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
     if kind is ReferenceKind.IMPORT:
         name, qualifier = _imported(name, captures, source)
     elif len(qualifier) > QUALIFIER_CHARS_MAX:
-        qualifier = ""
+        qualifier = without_arguments(qualifier)
+        if len(qualifier) > QUALIFIER_CHARS_MAX:
+            qualifier = UNKNOWN_RECEIVER
     return Reference(
         name=name[:NAME_CHARS_MAX],
         kind=kind,

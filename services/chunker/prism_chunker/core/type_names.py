@@ -15,6 +15,8 @@ _MARKS = re.compile(
     r"^(?:[&*?@:]|'\w+\b(?!')|(?:const|mut|dyn|impl|final|volatile|readonly|static|struct|enum|union|class|typename|ref|out|in|params"
     r"|inout|borrowing|consuming|some|any|async|constexpr|late|required|covariant|extern|register|unowned|weak)(?=[\s&*]))\s*"
 )
+# A string, whose brackets mean nothing.
+_LITERAL = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`[^`]*`")
 _QUOTED = re.compile(r"([\"'`])(.*)\1")
 _ENDS = re.compile(r"(?:[?!*&\s]|\.\.\.|\bconst\b)+$")
 _NAMED = re.compile(r"\\?([^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*)\s*(?:([<\[])(.*)[>\]])?", re.DOTALL)
@@ -52,6 +54,17 @@ def type_name(spelling: str) -> str:
     if bracket and _SEPARATOR.split(name)[-1] in _TRANSPARENT:
         return _argument(name, arguments)
     return "" if bracket == "[" and not arguments.strip() else name
+
+
+def without_arguments(text: str) -> str:
+    """Returns a chain of calls without what is passed: `Depot::new().open()` of `Depot::new(1).open("a")`."""
+    kept, depth = [], 0
+    for character in _LITERAL.sub("", text):
+        depth -= character == ")"
+        if depth == 0:
+            kept.append(character)
+        depth += character == "("
+    return "".join(kept)
 
 
 def _argument(name: str, arguments: str) -> str:

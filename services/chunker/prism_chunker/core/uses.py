@@ -54,10 +54,10 @@ def read_uses(
         for captures in syntax.matches_with(key):
             node = captures[key][0]
             start = _start(captures, node, syntax.source)
-            head = captures["on"][0].start_byte if "on" in captures else start
+            begin = captures["on"][0].start_byte if "on" in captures else start
             # In `exports.open = exports.start = …`, `exports.start` is assigned, and is what `open` is.
             is_exported = kind is ReferenceKind.ALIAS and "alias" in captures
-            if (start in starts and not is_exported) or not scopes.may_begin(syntax.source, head):
+            if (start in starts and not is_exported) or not scopes.may_begin(syntax.source, begin):
                 continue
             if "name" in captures and captures["name"][0].start_byte not in heads:
                 continue  # an assignment to a local variable

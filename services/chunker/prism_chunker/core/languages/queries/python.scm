@@ -101,4 +101,7 @@
 (default_parameter name: (identifier) @bound value: (_) @given)
 (parameters (identifier) @bound)
 (parameters [(list_splat_pattern (identifier) @bound) (dictionary_splat_pattern (identifier) @bound)])
+; What `with` binds is what the function yields.
+(decorated_definition (decorator [(identifier) @_manager (attribute attribute: (identifier) @_manager)]) definition: (function_definition return_type: (type (generic_type (type_parameter . (type) @returned)))) (#match? @_manager "contextmanager$"))
+(decorated_definition (decorator [(identifier) @_manager (attribute attribute: (identifier) @_manager)]) definition: (function_definition return_type: (type (subscript . (_) . (_) @returned))) (#match? @_manager "contextmanager$"))
 (function_definition return_type: (type) @returned)

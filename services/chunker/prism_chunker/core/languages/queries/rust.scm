@@ -38,6 +38,7 @@
 (macro_invocation macro: (scoped_identifier path: (_) @qualifier name: (identifier) @call))
 ; To the grammar, the arguments of a macro are bare tokens: `assert_eq!(depot::open(1), 2)`.
 (token_tree (identifier) @call . (token_tree . "("))
+(token_tree (identifier) @call . "::" . "<")
 (struct_expression name: (type_identifier) @call)
 ; What makes a function a test. The mark before it keeps the name apart from functions that have it too.
 (attribute_item "#" @qualifier (attribute [(identifier) @call (scoped_identifier name: (identifier) @call)]) (#any-of? @call "test" "rstest" "test_case" "test_log" "quickcheck" "bench"))
