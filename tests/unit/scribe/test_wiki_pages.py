@@ -119,6 +119,15 @@ def test_a_flow_names_each_call_with_its_place():
     assert 'n0["plan"]' in page
 
 
+def test_a_flow_is_shown_once_if_two_entry_points_lead_to_it():
+    orientation, evidence = repository()
+    flows = evidence["flows"]
+    twice = replace(flows, calls=(*flows.calls, *flows.calls))
+    entry = next(one for one in contents.plan(orientation) if one.key == "flows")
+
+    assert pages.write(entry, orientation, twice, ()) == pages.write(entry, orientation, flows, ())
+
+
 def test_a_type_lists_its_members():
     page = written()["types"]
 

@@ -9,8 +9,9 @@ from prism_chunker.core import chunk_file
 from prism_contracts.code import SymbolKind
 from prism_contracts.rpc.files import OutlineReply
 from prism_contracts.rpc.guidance import ContextSection
-from prism_scribe.core.wiki import contents, declarations, module_docs, pages
+from prism_scribe.core.wiki import contents, declarations, module_docs, pages, prose
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
+from prism_scribe.core.wiki.pages import documents
 
 ELIXIR = '''defmodule Depot.Parcel do
   @moduledoc ~S"""
@@ -290,6 +291,20 @@ def test_documentation_of_a_file_keeps_its_lines(path, text, first):
     assert [heading.name for heading in document.headings] == ["Shelves"]
 
 
+def test_a_long_document_is_quoted_to_its_end_without_its_deepest_sections():
+    text = ["# Depot"]
+    for chapter in range(30):
+        text += ["", f"## Chapter {chapter}", "", f"Words that say what chapter {chapter} is about.", "", "### Deeper"]
+    headings = chunk_file("README.md", "\n".join(text)).symbols
+    readme = Prose("README.md", ContextSection.README, tuple(text), tuple(headings))
+    orientation, evidence = seen("depot.py", PYTHON, (readme,))
+    page = "\n".join(documents.lines(orientation, evidence, ()))
+
+    assert "**Chapter 29**: Words that say what chapter 29 is about." in page
+    assert "Deeper" not in page
+    assert "- and 30 more sections (`README.md:1`)" in page
+
+
 def test_flows_begin_at_what_examples_call():
     text = ("# Depot", "", "```go", "store := depot.Open()", "put(1)", "```")
     code = "package depot\n\nfunc Helper() {}\n\nfunc Open() {}\n\nfunc put() {}\n"
@@ -297,6 +312,13 @@ def test_flows_begin_at_what_examples_call():
     library = replace(orientation, overview=orientation.overview.model_copy(update={"entry_points": ()}))
 
     assert contents.flow_starts(library, evidence.outlines) == [("depot.go", 5)]
+
+
+def test_a_qualified_call_counts_although_the_example_defines_that_name():
+    example = ["def start_link(opts), do: Depot.start_link(opts)", "def send(parcel), do: send(parcel)"]
+    document = Prose("README.md", ContextSection.README, ("# Depot", "", "```elixir", *example, "```"))
+
+    assert set(prose.calls_in_code([document])) == {"start_link"}
 
 
 def test_a_method_of_an_unnamed_type_is_no_start_if_another_type_has_it():

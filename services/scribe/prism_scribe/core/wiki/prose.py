@@ -58,6 +58,7 @@ _FIRST = re.compile(
 _NAME = re.compile(r"[A-Za-z_]\w+")
 # A call, and a decorator.
 _CALLED = re.compile(r"([A-Za-z_]\w+[!?]?)\(|@(?:\w+\.)*([a-z_]\w+)")
+_QUALIFIED_CALL = re.compile(r"\b[A-Z]\w*(?:\.|::)([A-Za-z_]\w+[!?]?)\(")  # `Depot.send(`
 _DEFINED = re.compile(r"\b(?:def|defp|func|fn|function|fun)\s+([A-Za-z_]\w+[!?]?)")
 TOP_WEIGHT = 4
 _SPAN = re.compile(r"`([^`\n]+)`")
@@ -146,6 +147,8 @@ def calls_in_code(documents: Sequence[Prose]) -> Counter[str]:
         lines = [line for block in code_blocks(document, 1, LINES_MAX) for line in block.lines]
         names = {name for line in lines for found in _CALLED.findall(line) for name in found if name}
         defined = {name for line in lines for name in _DEFINED.findall(line)}
+        # An example often defines `start_link`, and calls that of a module in it.
+        defined -= {name for line in lines for name in _QUALIFIED_CALL.findall(line)}
         weight = TOP_WEIGHT if "/" not in document.path else 1
         counts.update(dict.fromkeys(names - defined, weight))
     return counts

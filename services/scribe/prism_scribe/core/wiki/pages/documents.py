@@ -10,8 +10,8 @@ from prism_scribe.core.wiki import markdown, module_docs, prose
 from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 
-SECTIONS_MAX = 24
-DEPTH_MAX = 3
+SECTIONS_MAX = 36
+DEPTHS = (3, 2)  # of a long document, sections of sections are left out before later sections
 MODULES_MAX = 20
 ITEMS_MAX = 8
 ITEM_CHARS_MAX = 110
@@ -48,7 +48,7 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
 
 
 def _document(document: Prose) -> Iterator[str]:
-    sections = [*_sections(document)][:SECTIONS_MAX]
+    sections, left_out = _sections(document)
     opening = (
         prose.first_paragraph(document, 1, sections[0].start_line - 1)
         if sections
@@ -61,15 +61,26 @@ def _document(document: Prose) -> Iterator[str]:
     yield ""
     if opening:
         yield f"- {_said(document, opening, opening.line + 1)} ({markdown.place(document.path, opening.line)})"
-    yield from [*quoted, ""]
+    yield from quoted
+    if left_out:
+        yield f"- and {markdown.counted(left_out, 'more section')} ({markdown.place(document.path, 1)})"
+    yield ""
 
 
-def _sections(document: Prose) -> Iterator[Symbol]:
-    for heading in document.headings:
-        depth = heading.qualified_name.count(".") + 1
-        is_short = depth <= DEPTH_MAX and not _NO_SECTION.match(heading.name)
-        if heading.kind is SymbolKind.SECTION and is_short:
-            yield heading
+def _sections(document: Prose) -> tuple[list[Symbol], int]:
+    """Returns the sections to quote, and the number of those left out."""
+    every = [
+        heading
+        for heading in document.headings
+        if heading.kind is SymbolKind.SECTION and not _NO_SECTION.match(heading.name)
+    ]
+    shown: list[Symbol] = []
+    for depth in DEPTHS:
+        shown = [heading for heading in every if heading.qualified_name.count(".") < depth]
+        if len(shown) <= SECTIONS_MAX:
+            break
+    shown = shown[:SECTIONS_MAX]
+    return shown, len(every) - len(shown)
 
 
 def _section(document: Prose, heading: Symbol, sections: Sequence[Symbol]) -> str:

@@ -15,7 +15,9 @@ FLOWS_MAX = 8
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
     """Returns the page."""
     begun = [calls for calls in evidence.calls if calls.roots]
-    with_calls = [calls for calls in begun if calls.branches][:FLOWS_MAX]
+    # Two entry points may lead to one function.
+    by_root = {(calls.roots[0].file_path, calls.roots[0].line): calls for calls in begun if calls.branches}
+    with_calls = list(by_root.values())[:FLOWS_MAX]
     flows = [line for calls in with_calls for line in _flow(orientation, calls, evidence)]
     ended = [calls.roots[0] for calls in begun if not calls.branches]
     if ended:
