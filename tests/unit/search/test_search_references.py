@@ -203,7 +203,7 @@ def test_folder_files_re_export_names():
         "src/d.ts": "import { User } from './user.model';\nUser.run();\n",
     }
     assert {"src/c.ts:1 import", "src/c.ts:2 import"} <= described(files, "rate")
-    assert described(files, "User.run") == {"src/d.ts:2 class_name"}
+    assert described(files, "User.run") == {"src/d.ts:2 module"}
 
 
 def test_the_same_path_in_another_repository_is_another_file():

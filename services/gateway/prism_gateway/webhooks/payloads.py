@@ -168,6 +168,7 @@ _CLOUD_MERGED, _CLOUD_CLOSED = (
 )
 _SERVER_OPEN = frozenset({"pr:opened", "pr:reopened", "pr:from_ref_updated"})
 _SERVER_MERGED, _SERVER_CLOSED = "pr:merged", frozenset({"pr:merged", "pr:declined", "pr:deleted"})
+LINKS_MAX = 20  # one for each protocol
 BITBUCKET_CHANGES_MAX = 100
 
 
@@ -477,8 +478,11 @@ class _ServerProject(_Payload):
     key: Name
 
 
+Links = Annotated[tuple[_Link, ...], Field(max_length=LINKS_MAX)]
+
+
 class _ServerLinks(_Payload):
-    clone: tuple[_Link, ...] = ()
+    clone: Links = ()
 
 
 class _ServerRepository(_Payload):
@@ -518,7 +522,7 @@ class _ServerRef(_Payload):
 
 
 class _ServerSelfLinks(_Payload):
-    own: tuple[_Link, ...] = Field((), alias="self")
+    own: Links = Field((), alias="self")
 
 
 class _ServerPull(_Payload):
