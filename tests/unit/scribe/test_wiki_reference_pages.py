@@ -294,7 +294,14 @@ def test_documentation_of_a_file_keeps_its_lines(path, text, first):
 def test_a_long_document_is_quoted_to_its_end_without_its_deepest_sections():
     text = ["# Depot"]
     for chapter in range(30):
-        text += ["", f"## Chapter {chapter}", "", f"Words that say what chapter {chapter} is about.", "", "### Deeper"]
+        text += [
+            "",
+            f"## Chapter {chapter}",
+            "",
+            f"Words that say what chapter {chapter} is about.",
+            "",
+            "### Deeper",
+        ]
     headings = chunk_file("README.md", "\n".join(text)).symbols
     readme = Prose("README.md", ContextSection.README, tuple(text), tuple(headings))
     orientation, evidence = seen("depot.py", PYTHON, (readme,))

@@ -285,7 +285,9 @@ def _commands(orientation: Orientation) -> list[str]:
 def _entry_points(orientation: Orientation, toc: Sequence[WikiTocEntry]) -> list[str]:
     entries = orientation.own_entry_points()
     if not entries:
-        return ["Prism found no program, command or route: this is likely a library. Flows begin at what its examples call."]
+        return [
+            "Prism found no program, command or route: this is likely a library. Flows begin at what its examples call."
+        ]
     own = [entry for entry in entries if orientation.is_own(entry.file_path)]
     # Files that no other uses are of interest if nothing else is known.
     entries = [entry for entry in entries if entry.kind is not EntryKind.ROOT] or entries
