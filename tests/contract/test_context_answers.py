@@ -153,16 +153,16 @@ async def test_fast_asks_no_model_and_says_so(make_stack, server) -> None:
 
 
 async def test_a_client_hears_that_a_model_answers(make_stack, server) -> None:
-    told = []
+    reported = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, message or ""))
+        reported.append((progress, message or ""))
 
     stack = await make_stack(scribe=server.settings())
     async with stack.mcp() as client:
         await client.call_tool("get_context", ASKED, progress_callback=hear)
-    assert [progress for progress, _ in told] == [0, 1, 2, 3, 4]
-    assert told[-1][1] == "answered by endpoint:tiny"
+    assert [progress for progress, _ in reported] == [0, 1, 2, 3, 4]
+    assert reported[-1][1] == "answered by endpoint:tiny"
 
 
 async def test_the_question_and_the_places_are_framed_and_no_tool_is_offered(make_stack, server) -> None:

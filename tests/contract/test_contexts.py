@@ -120,16 +120,16 @@ async def test_a_deep_context_follows_the_graph_and_says_what_each_round_did(sta
 
 
 async def test_a_client_that_asks_for_progress_hears_of_each_round(stack) -> None:
-    told = []
+    reported = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message or ""))
+        reported.append((progress, total, message or ""))
 
     async with stack.mcp() as client:
         result = await client.call_tool("get_context", DEEP, progress_callback=hear)
     assert not result.is_error
-    assert [progress for progress, _, _ in told] == [0, 1, 2, 3]
-    assert [message.split(":")[0] for _, _, message in told[1:]] == ["round 1", "round 2", "round 3"]
+    assert [progress for progress, _, _ in reported] == [0, 1, 2, 3]
+    assert [message.split(":")[0] for _, _, message in reported[1:]] == ["round 1", "round 2", "round 3"]
 
 
 async def test_without_atlas_a_deep_context_is_answered_with_a_note(make_stack) -> None:

@@ -59,7 +59,7 @@ class QueuedPush(NamedTuple):
     """A push that ingest takes up, or workspace if it is of documents."""
 
     tenant: str
-    name: str  # of the repository, or of that of the documents
+    name: str  # the repository, which may be the one that keeps documents
     hook: Hook
 
 

@@ -61,10 +61,10 @@ class Subject:
     @classmethod
     def of_component(cls, component: ComponentSummary) -> "Subject":
         """A component; what it is described by is its main files and what rules say of it."""
-        told = "\n".join(
+        stated = "\n".join(
             (component.name, *component.main_files, *component.main_symbols, component.description)
         )
-        return cls(component.name, sha256(told.encode()).hexdigest()[:32], component.description, component)
+        return cls(component.name, sha256(stated.encode()).hexdigest()[:32], component.description, component)
 
 
 def evidence_of(subject: Subject, outline: OutlineReply | None, opening: str) -> tuple[EvidenceText, ...]:

@@ -1,4 +1,4 @@
-"""Tells the domain of a file by its path.
+"""Chooses the domain of a file by its path.
 
 docs/guides/contexts.md describes the domains. Questions are sorted by them when they are asked: no index depends on them.
 """

@@ -100,7 +100,7 @@ class TextWriter(Protocol):
 
 
 class NoWriter:
-    """Stands for a language model where none is set."""
+    """The writer of an installation without a language model."""
 
     models: tuple[str, ...] = ()
 

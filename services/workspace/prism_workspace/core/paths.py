@@ -14,7 +14,7 @@ _OTHER = re.compile(r"[\W_]+")
 def generated_path(title: str, at: datetime, number: int = 1) -> str:
     """Returns the path of a generated document: `generated/2026/03/2026-03-14-title.md`.
 
-    `number` tells documents of one day and title apart, from the second on.
+    `number` makes the path unique if a document of that day has the same title; the first has none.
     """
     suffix = "" if number == 1 else f"-{number}"
     return f"{GENERATED}/{at:%Y}/{at:%m}/{at:%Y-%m-%d}-{slug(title)}{suffix}.md"

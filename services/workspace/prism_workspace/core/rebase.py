@@ -1,8 +1,8 @@
-"""What becomes of paths that two sides changed since they were the same.
+"""Merges two sets of documents by path, relative to their last common commit.
 
-Ours are the documents in Prism, theirs those at the remote. A path that one side changed is merged. Of a path
-that both changed, ours stays where it is, because drafts, ids and links go by its path, and theirs is kept
-beside it under a name that says so. See docs/decisions/0052-the-remote-of-documents.md.
+"Ours" is what Prism has, "theirs" is what the remote has. A path that one side changed is merged. If both
+changed it, ours keeps the path, because drafts, ids and links refer to it, and theirs is stored beside it
+under a name that says so. See docs/decisions/0052-the-remote-of-documents.md.
 """
 
 import re

@@ -143,7 +143,7 @@ def _called_in_documents(
             places if len(places) == 1 else []
         )
         for position, path, symbol, owner in fitting:
-            # What many types have in common tells less.
+            # A name that many types share is a weaker sign.
             score = (called[name] + min(named[owner], called[name])) / len(fitting)
             scored.append((-score, position, path, symbol.name_line))
     of_file: Counter[str] = Counter()
@@ -209,7 +209,7 @@ def _has_own_file(orientation: Orientation, component: ComponentSummary) -> bool
 
 
 def _only_builds(component: ComponentSummary) -> bool:
-    """Whether the top folder has no code but that of the build."""
+    """Whether the top folder has only build code."""
     return component.name == TOP and all(
         is_manifest(path) or _BUILDS.search(path) for path in component.main_files
     )

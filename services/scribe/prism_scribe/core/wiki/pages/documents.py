@@ -11,7 +11,7 @@ from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 
 SECTIONS_MAX = 36
-DEPTHS = (3, 2)  # of a long document, sections of sections are left out before later sections
+DEPTHS = (3, 2)  # a long document loses its deepest sections first
 MODULES_MAX = 20
 ITEMS_MAX = 8
 ITEM_CHARS_MAX = 110
