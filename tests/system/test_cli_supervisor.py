@@ -20,6 +20,8 @@ from typing import Any
 import psutil
 import pytest
 
+from prism_cli.stack.forkserver import FORKSERVER_NAME
+
 pytestmark = pytest.mark.system
 
 PRISM = str(Path(sys.executable).with_name("prism"))
@@ -363,6 +365,7 @@ def test_service_starts_without_the_fork_server(stack: Stack):
     wait_until(lambda: "search is back" in stack.supervisor_log())
     assert psutil.Process(stack.pid("search")).name().startswith("python")
     wait_until(lambda: stack.state()["forkserver_pid"] not in (killed, None))
+    wait_until(lambda: psutil.Process(stack.state()["forkserver_pid"]).name() == FORKSERVER_NAME)
     os.kill(stack.pid("search"), signal.SIGKILL)
     wait_until(lambda: stack.supervisor_log().count("search is back") == 2)
     assert psutil.Process(stack.pid("search")).name() == "prism_search"

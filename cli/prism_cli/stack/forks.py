@@ -14,14 +14,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from prism_cli.stack import child
+from prism_cli.stack import child, machine
 from prism_cli.stack.backoff import Backoff
-from prism_cli.stack.forkserver import REFUSED, Order
+from prism_cli.stack.forkserver import LOADED, REFUSED, Order
 
 PR_SET_CHILD_SUBREAPER = 36
-# Loading all modules from a slow disk takes some seconds. A fork server that dies before its answer is
-# detected by the closed pipe.
+# A fork server that dies before its answer is detected by the closed pipe.
 ANSWER_SECONDS_MAX = 20.0
+# A fork server that used no CPU for this long while it loads modules hangs. A busy machine only slows it down,
+# and services that start without it would make that machine busier still.
+STILL_SECONDS_MAX = 20.0
 # Its pause is longer than that of a service by this factor: services start without it, and it costs CPU to
 # load all modules.
 PAUSES = 4
@@ -66,6 +68,9 @@ class Forks:
         self._backoff = Backoff()
         self._began_at = 0.0
         self._begin_due_at: float | None = None
+        self._has_loaded = False
+        self._cpu_s = 0.0
+        self._still_since = 0.0
 
     @property
     def pid(self) -> int | None:
@@ -80,8 +85,31 @@ class Forks:
             return
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
         self._begin = partial(_spawn, modules, env, log)
-        self._began_at = time.monotonic()
         self._server = self._begin()
+        self._watch_load()
+
+    def _watch_load(self) -> None:
+        self._began_at = self._still_since = time.monotonic()
+        self._has_loaded, self._cpu_s = False, 0.0
+
+    def is_loading(self) -> bool:
+        """Whether the fork server still loads modules. Ends one that hangs."""
+        if self._server is None or self._has_loaded:
+            return False
+        try:
+            self._has_loaded = _has_answer(self._server, 0) and _read_answer(self._server) == LOADED
+        except (OSError, ValueError):
+            self._lose()
+            return False
+        if self._has_loaded:
+            return False
+        now, cpu_s = time.monotonic(), machine.cpu_seconds(self._server.pid)
+        if cpu_s != self._cpu_s:
+            self._cpu_s, self._still_since = cpu_s, now
+        elif now - self._still_since > STILL_SECONDS_MAX:
+            self._lose()
+            return False
+        return True
 
     def begin_again_if_due(self) -> None:
         """Replace a dead fork server after a pause: one that cannot load its modules dies each time."""
@@ -93,7 +121,8 @@ class Forks:
         except OSError:
             self._plan_begin()
         else:
-            self._began_at, self._begin_due_at = now, None
+            self._begin_due_at = None
+            self._watch_load()
 
     def _plan_begin(self) -> None:
         now = time.monotonic()
@@ -101,7 +130,7 @@ class Forks:
 
     def start(self, order: Order) -> Fork | None:
         """Fork a service if all modules are loaded. Returns None if the caller must start it as a process."""
-        if self._server is None:
+        if self.is_loading() or self._server is None:
             return None
         try:
             return Fork(self._ask(self._server, order))
@@ -142,19 +171,29 @@ class Forks:
 
     def _ask(self, server: subprocess.Popen[bytes], order: Order) -> int:
         assert server.stdin
-        assert server.stdout
         os.write(server.stdin.fileno(), json.dumps(order).encode() + b"\n")
-        answer = b""
-        while not answer.endswith(b"\n"):
-            readable, _, _ = select.select([server.stdout], [], [], ANSWER_SECONDS_MAX)
-            part = os.read(server.stdout.fileno(), 64) if readable else b""
-            if not part:
-                raise BrokenPipeError
-            answer += part
-        pid = int(answer)
+        pid = _read_answer(server)
         if pid == REFUSED:
-            raise ValueError(answer)
+            raise ValueError(pid)
         return pid
+
+
+def _read_answer(server: subprocess.Popen[bytes]) -> int:
+    """Returns the next answer. Raises OSError if there is none, ValueError if it is no number."""
+    assert server.stdout
+    answer = b""
+    while not answer.endswith(b"\n"):
+        part = os.read(server.stdout.fileno(), 1) if _has_answer(server, ANSWER_SECONDS_MAX) else b""
+        if not part:
+            raise BrokenPipeError
+        answer += part
+    return int(answer)
+
+
+def _has_answer(server: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether there is something to read, or the pipe is closed."""
+    assert server.stdout
+    return bool(select.select([server.stdout], [], [], seconds)[0])
 
 
 def _spawn(modules: Sequence[str], env: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:

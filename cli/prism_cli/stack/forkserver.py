@@ -2,9 +2,10 @@
 service.
 
 A service with its own Python spends a second to read modules from disk and holds some 90 MB of them; forks
-share most of these pages. Orders arrive on standard input as JSON lines (see `Order`). Each answer is a line
-with the process id of the service, or `REFUSED`. A service is forked twice, so that it becomes a child of the
-supervisor, to which the kernel assigns orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
+share most of these pages. The first line of the output is `LOADED`. Orders arrive on standard input as JSON
+lines (see `Order`). Each answer is a line with the process id of the service, or `REFUSED`. A service is
+forked twice, so that it becomes a child of the supervisor, to which the kernel assigns orphans (prctl(2),
+PR_SET_CHILD_SUBREAPER).
 
 Linux only: elsewhere a process that has loaded much cannot fork safely. No module may start a thread when it
 is loaded.
@@ -28,6 +29,8 @@ ADOPTED_TICK_S = 0.001
 FORKSERVER_NAME = "prism_forks"
 # Instead of a process id: this order cannot be forked here.
 REFUSED = 0
+# The first answer: all modules are loaded.
+LOADED = -1
 
 
 class Order(NamedTuple):
@@ -51,6 +54,8 @@ def main(arguments: list[str]) -> None:
     # Loaded modules stay: no collection writes to their pages, which would end the sharing.
     gc.collect()
     gc.freeze()
+    setthreadtitle(FORKSERVER_NAME)
+    os.write(answers, b"%d\n" % LOADED)
     while order := _read():
         if _is_service(supervisor, answers):
             _become(order, answers)
@@ -64,7 +69,6 @@ def _find_command_line() -> None:
     # Otherwise it overwrites the environment in /proc, by which processes that were left behind are recognized.
     os.environ["SPT_NOENV"] = "1"
     getproctitle()
-    setthreadtitle(FORKSERVER_NAME)
 
 
 def _read() -> Order | None:

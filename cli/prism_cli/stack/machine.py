@@ -57,6 +57,16 @@ def memory(pid: int | None, *, family: bool) -> Memory | None:
     return sum(map(_memory, (process, *children)), NO_MEMORY)
 
 
+def cpu_seconds(pid: int) -> float:
+    """Returns the CPU time that a process has used, 0 if it has ended."""
+    process = _find(pid)
+    try:
+        times = process.cpu_times() if process else None
+    except psutil.Error:
+        times = None
+    return times.user + times.system if times else 0.0
+
+
 def _find(pid: int) -> psutil.Process | None:
     try:
         return psutil.Process(pid)

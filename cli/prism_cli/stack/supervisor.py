@@ -24,6 +24,7 @@ from prism_cli.stack.logs import rotate, tail
 from prism_cli.stack.process import Child
 from prism_cli.stack.specs import Door, Spec
 
+# Without a process that became ready.
 START_SECONDS_MAX = 120.0
 # A service that dies this often before its first readiness will not recover on its own.
 START_DEATHS_MAX = 3
@@ -112,14 +113,15 @@ class Supervisor:
 
     def _start(self) -> None:
         door = Door(self._gateway_port(), self._data.token())
-        deadline = time.monotonic() + START_SECONDS_MAX
         self._forks.begin(specs.forked_modules(), specs.base_env(self._data), self._data.supervisor_log)
-        foundation = self._launch([specs.nats_spec(self._data), specs.qdrant_spec(self._data)])
-        self._await(foundation, deadline)
+        bus = self._launch([specs.nats_spec(self._data)])
+        self._await_forks()
+        foundation = bus + self._launch([specs.qdrant_spec(self._data)])
+        self._await(foundation)
         nats_port, qdrant_port = (child.port for child in foundation)
         assert nats_port
         assert qdrant_port
-        self._await(self._launch(specs.service_specs(self._data, nats_port, qdrant_port, door)), deadline)
+        self._await(self._launch(specs.service_specs(self._data, nats_port, qdrant_port, door)))
         self._state = "ready"
         self._write_state()
         write_json(self._data.up_file, self._description(door))
@@ -157,14 +159,25 @@ class Supervisor:
         self._write_state()
         return children
 
-    def _await(self, children: list[Child], deadline: float) -> None:
-        while not all(child.ready for child in children):
-            self._tend()
-            if self._signals:
-                raise StopRequestedError
+    def _await_forks(self) -> None:
+        """Wait until services can be forked, or until it is known that they cannot."""
+        while self._forks.is_loading():
+            self._pause_of_start()
+
+    def _await(self, children: list[Child]) -> None:
+        ready, deadline = 0, time.monotonic() + START_SECONDS_MAX
+        while ready < len(children):
+            self._pause_of_start()
+            if (now_ready := sum(child.ready for child in children)) > ready:
+                ready, deadline = now_ready, time.monotonic() + START_SECONDS_MAX
             for child in children:
                 self._give_up_on(child, late=time.monotonic() > deadline)
-            self._sleep(TICK_S)
+
+    def _pause_of_start(self) -> None:
+        self._tend()
+        if self._signals:
+            raise StopRequestedError
+        self._sleep(TICK_S)
 
     def _give_up_on(self, child: Child, *, late: bool) -> None:
         if child.ready or not (late or child.restarts >= START_DEATHS_MAX):
