@@ -28,14 +28,16 @@ $(UV): requirements/uv.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@touch $@
 
-# Nine processes start at once: what is compiled here each of them would compile for itself.
+# Ten processes start at once: what is compiled here each of them would compile for itself, and again at each start
+# where Python may not write (PYTHONDONTWRITEBYTECODE).
 $(VENV)/.run: $(UV) requirements/base.txt requirements/build.txt pyproject.toml
 	$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/base.txt -r requirements/build.txt
 	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	$(BIN)/python -m compileall -q libs services cli
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
-	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@touch $@
 
 .PHONY: setup-models
@@ -165,6 +167,7 @@ check: setup-dev ## Lint, format, types, imports
 
 .PHONY: test
 test: setup-dev $(VENV)/.fuzz ## Unit, contract and system tests, and 3,000 generated calls, in WORKERS processes
+	@$(BIN)/python -m compileall -q libs services cli
 	$(BIN)/pytest -m "not models and not attack" -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/system tests/fuzz tests/contract tests/unit
 
 .PHONY: test-again

@@ -15,7 +15,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.system)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """A tenant with a repository of its own, beside the default tenant with another."""
     stack = RunningStack(tmp_path_factory.mktemp("fuzzed") / "data", PRISM_POLL_INTERVAL_S="0")
