@@ -4,6 +4,8 @@ from pathlib import Path
 
 # Written by bench.agents to the page of bench.quality.
 AGENTS_SECTION = "What answers cost an agent"
+# Read by a person, and written by hand to the same page.
+UNUSED_SECTION = "How right unused code is"
 
 
 def write_section(page: Path, heading: str, text: str) -> None:

@@ -14,7 +14,7 @@ from prism_chunker.core import chunk_file
 from prism_contracts.rpc.graph import ImpactRequest
 from prism_resolver.facts import FileFacts
 from prism_resolver.manifests import PackageProvider, Packages, read_manifest
-from prism_source.classify import classify_path
+from prism_source.classify import classify_path, classify_text
 
 SCOPE = "r/base"
 
@@ -25,11 +25,11 @@ class Repository:
     def __init__(self, clone: Path) -> None:
         self._name = clone.name
         assembly = Assembly()
-        files = list(_files(clone))
+        files = list(files_of(clone))
         manifests = [(path, read_manifest(path, text)) for path, text in files]
         providers = [PackageProvider(SCOPE, clone.name, one) for _, one in manifests if one is not None]
         assembly.set_packages(Packages(tuple(providers)))
-        sources = [_source(clone.name, path, text) for path, text in files]
+        sources = [program_file(clone.name, path, text) for path, text in files]
         for source in sources:
             assembly.add(source)
         for source in sources:
@@ -46,7 +46,8 @@ class Repository:
         return [f"{one.named.path}::{one.named.symbol.replace('.', '::')}" for one in listed]
 
 
-def _files(clone: Path) -> Iterator[tuple[str, str]]:
+def files_of(clone: Path) -> Iterator[tuple[str, str]]:
+    """Yields the text files of a clone, each as path and text."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=clone, capture_output=True, check=True, text=True)
     for path in filter(None, listed.stdout.split("\0")):
         try:
@@ -55,7 +56,8 @@ def _files(clone: Path) -> Iterator[tuple[str, str]]:
             continue
 
 
-def _source(repo: str, path: str, text: str) -> ProgramFile:
+def program_file(repo: str, path: str, text: str) -> ProgramFile:
+    """Returns a file as its parser sees it."""
     parsed = chunk_file(path, text)
     facts = FileFacts(
         id=path,
@@ -63,7 +65,7 @@ def _source(repo: str, path: str, text: str) -> ProgramFile:
         repo=repo,
         path=path,
         language=parsed.language,
-        flags=classify_path(path).letters,
+        flags=classify_text(path, text, classify_path(path)).letters,
         symbols=parsed.symbols,
         references=parsed.references,
         bindings=parsed.bindings,

@@ -17,7 +17,7 @@ from bench.quality.ask import ask_all, index_corpora, wait_for_deep
 from bench.quality.page import comparison, page, scores_of
 from bench.quality.questions import Question, load_questions
 from bench.quality.score import Scores
-from bench.sections import AGENTS_SECTION, with_section_of
+from bench.sections import AGENTS_SECTION, UNUSED_SECTION, with_section_of
 from bench.stack import running_stack
 from prism_cli.target import ServerTarget
 
@@ -40,7 +40,9 @@ def main() -> None:
         print(comparison(scores, _read(options.against, questions)))
     _write(scores, options.out)
     if options.page:
-        options.page.write_text(with_section_of(options.page, AGENTS_SECTION, figures), encoding="utf-8")
+        for section in (AGENTS_SECTION, UNUSED_SECTION):
+            figures = with_section_of(options.page, section, figures)
+        options.page.write_text(figures, encoding="utf-8")
 
 
 def _askable(questions: Sequence[Question], corpora: Path) -> list[Question]:

@@ -232,6 +232,7 @@ from prism_contracts.rpc.tasks import (
     TaskSummary,
     UpdateTaskRequest,
 )
+from prism_contracts.rpc.unused import UNUSED
 from prism_contracts.rpc.wiki import GENERATE_WIKI, GET_WIKI_PAGE, LIST_WIKI_PAGES
 from prism_gateway.main import build, open_records
 from prism_gateway.settings import GatewaySettings
@@ -823,6 +824,7 @@ WALKS = (
     DEPENDENCIES,
     FIND_PATH,
     IMPACT,
+    UNUSED,
 )
 EXAMPLES = Path(names.__file__).with_name("examples")
 

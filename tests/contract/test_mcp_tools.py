@@ -17,7 +17,7 @@ CODE = [
     "get_call_hierarchy", "get_type_hierarchy", "find_path", "impact_of_change", "check_exists",
 ]  # fmt: skip
 GRAPH = [
-    "get_function_body", "get_dependencies", "get_module_map", "get_architecture",
+    "get_function_body", "get_dependencies", "find_unused", "get_module_map", "get_architecture",
 ]  # fmt: skip
 DOCS = ["search_docs", "get_repo_context", "get_codebase_conventions"]
 CONTEXT = ["get_context"]
@@ -54,7 +54,7 @@ ADMIN = [
 FEEDBACK = ["send_feedback"]
 TASKS = ["create_task", "get_task", "list_tasks", "update_task"]
 CODE_CHARS_MAX = 7_200  # 1,800 tokens
-ALL_CHARS_MAX = 24_600  # 6,150 tokens
+ALL_CHARS_MAX = 25_000  # 6,250 tokens
 TEXT_ONLY = {"X-Prism-Structured": ""}
 FILE_LINES = 300  # lines of the file that the stand-in serves
 MODES = ["2026-07-28", "legacy"]
@@ -104,6 +104,7 @@ CALLS = [
     ("get_dependencies", {"path": "src", "direction": "out"}),
     ("find_path", {"source": "main", "target": "Depot.ship"}),
     ("impact_of_change", {"symbol": "main"}),
+    ("find_unused", {"group": "unused", "kind": "function"}),
     ("get_module_map", {"query": "main", "limit": 3}),
     ("send_feedback", {"useful": True, "hits": ["0a1b2c3d4e5f"], "comment": "good"}),
     ("get_architecture", {}),

@@ -199,7 +199,7 @@ NEUTRAL = frozenset(
     {
         "limit", "max_tokens", "detail", "cursor", "regex", "case_sensitive", "word", "output_mode", "exclude", "only",
         "context_lines", "source_only", "include_skipped", "include_body", "include_bodies", "include_members",
-        "include_candidates", "reference_type", "page", "end_line", "depth", "section", "sections", "mode", "domains", "ttl_s", "kind", "wait_s",
+        "include_candidates", "reference_type", "page", "end_line", "depth", "section", "sections", "mode", "domains", "ttl_s", "kind", "group", "wait_s",
         "is_active", "full", "force", "index", "description", "notes", "commit_message", "expected_version", "max_results",
         "similarity_threshold", "filter_generated", "date_range", "modified_range", "include_versions", "include_metadata", "sort_by", "sort_order", "offset", "stale", "changes",
         "auto_process", "regenerate_embeddings", "force_regenerate", "version", "merge_with_existing", "auto_push", "metadata", "model",

@@ -22,6 +22,7 @@ from prism_contracts.rpc import (
     repositories,
     search,
     symbols,
+    unused,
 )
 
 
@@ -71,6 +72,7 @@ def _asked_by_gateway() -> tuple[AnyRpc, ...]:
         repositories.DROP_TENANT,
         search.EMBED_DEEP_QUERY,
         symbols.USES,
+        unused.NAME_LINES,
     }
     return tuple(rpc for rpc in ALL_RPCS if rpc not in inner)
 
@@ -223,6 +225,7 @@ SERVICES: Mapping[str, Access] = {
         asks=(
             graph.IMPACT,
             symbols.USES,
+            unused.NAME_LINES,
             search.EMBED_DEEP_QUERY,
             imports.COMMIT_FILE,
             imports.COMMIT_FILES,
@@ -242,7 +245,14 @@ SERVICES: Mapping[str, Access] = {
     ),
     "atlas": Access(
         consumes=(topics.REPO_INDEXED, topics.SCIP_STORED),
-        asks=(symbols.DEFINITIONS, symbols.REFERENCES, files.LINES, files.READ_FILE),
+        asks=(
+            symbols.DEFINITIONS,
+            symbols.REFERENCES,
+            files.LINES,
+            files.READ_FILE,
+            search.GREP,
+            unused.NAME_LINES,
+        ),
         records={
             names.KV_REPOSITORIES: READ | FOLLOW,
             names.KV_LAYERS: FOLLOW,

@@ -17,6 +17,7 @@ from prism_atlas.adapters.search import SearchClient
 from prism_atlas.handlers.builds import BuildHandlers
 from prism_atlas.handlers.maps import MapHandlers
 from prism_atlas.handlers.traversal import TraversalHandlers
+from prism_atlas.handlers.unused import UnusedHandler
 from prism_atlas.handlers.uses import UsesHandler
 from prism_atlas.operations.base_graphs import BaseGraphs
 from prism_atlas.operations.diff_impact import DiffImpact
@@ -24,6 +25,7 @@ from prism_atlas.operations.layer_graphs import LayerGraphs
 from prism_atlas.operations.module_entries import ModuleEntries
 from prism_atlas.operations.served_graphs import ServedGraphs
 from prism_atlas.operations.text_checks import TextChecks
+from prism_atlas.operations.unused_code import UnusedCodeFinder
 from prism_atlas.settings import AtlasSettings
 from prism_catalog.descriptions import Descriptions
 from prism_catalog.histories import Histories, HistoryStore
@@ -42,6 +44,7 @@ from prism_contracts.rpc.graph import (
 )
 from prism_contracts.rpc.maps import ARCHITECTURE, MODULE_MAP
 from prism_contracts.rpc.symbols import USES
+from prism_contracts.rpc.unused import UNUSED
 from prism_runtime.bus import Bus
 from prism_runtime.objects import reclaim_regularly
 from prism_runtime.process import run
@@ -67,6 +70,7 @@ class AtlasApp:
     maps: MapHandlers
     traversals: TraversalHandlers
     uses: UsesHandler
+    unused: UnusedHandler
 
 
 async def build(
@@ -107,6 +111,7 @@ async def build(
         maps=MapHandlers(served, ModuleEntries(Descriptions(reader), histories)),
         traversals=TraversalHandlers(served, text, DiffImpact(search, text)),
         uses=UsesHandler(served),
+        unused=UnusedHandler(served, UnusedCodeFinder(search)),
     )
 
 
@@ -129,6 +134,7 @@ def register(bus: Bus, app: AtlasApp, *, deadline_s: float) -> None:
     bus.serve(FIND_PATH, app.traversals.find_path, deadline_s=deadline_s)
     bus.serve(IMPACT, app.traversals.impact, deadline_s=deadline_s)
     bus.serve(USES, app.uses.uses, deadline_s=deadline_s)
+    bus.serve(UNUSED, app.unused.unused)
 
 
 async def serve() -> None:

@@ -123,6 +123,7 @@ TOOLS: Mapping[str, frozenset[TokenScope]] = {
     "get_dependencies": READ,
     "find_path": READ,
     "impact_of_change": READ,
+    "find_unused": READ,
     "get_module_map": READ,
     "get_architecture": READ,
     "check_exists": READ,

@@ -35,6 +35,7 @@ from prism_contracts.rpc.guidance import (
 )
 from prism_contracts.rpc.search import GREP, SEARCH
 from prism_contracts.rpc.symbols import DEFINITIONS, REFERENCES
+from prism_contracts.rpc.unused import NAME_LINES
 from prism_model.static_model import StaticModel
 from prism_runtime.bus import Bus
 from prism_runtime.process import run
@@ -64,6 +65,7 @@ from prism_search.handlers.existing import ExistingHandler
 from prism_search.handlers.files import FileHandlers
 from prism_search.handlers.grep import GrepHandler
 from prism_search.handlers.lines import LinesHandler
+from prism_search.handlers.name_lines import NameLinesHandler
 from prism_search.handlers.references import ReferencesHandler
 from prism_search.handlers.repo_context import RepoContextHandler
 from prism_search.handlers.search import SearchHandler
@@ -98,6 +100,7 @@ class SearchApp:
     grep: GrepHandler
     files: FileHandlers
     lines: LinesHandler
+    name_lines: NameLinesHandler
     symbols: SymbolHandlers
     references: ReferencesHandler
     coverage: CoverageHandlers
@@ -190,6 +193,7 @@ async def build(
         ),
         files=FileHandlers(reader, repositories, Commits(bus), enclosing, Descriptions(reader)),
         lines=LinesHandler(repositories, listing, texts),
+        name_lines=NameLinesHandler(reader, repositories, listing, texts),
         symbols=SymbolHandlers(reader, repositories, definitions, graph),
         references=ReferencesHandler(repositories, references),
         coverage=CoverageHandlers(reader, repositories, occurrences, embedding.deep_model),
@@ -230,6 +234,7 @@ def register(bus: Bus, app: SearchApp, settings: SearchSettings) -> None:
     bus.serve(GREP, app.grep.grep, deadline_s=settings.grep_deadline_s + GREP_MARGIN_S)
     bus.serve(READ_FILE, app.files.read_file)
     bus.serve(LINES, app.lines.lines)
+    bus.serve(NAME_LINES, app.name_lines.name_lines)
     bus.serve(LIST_FILES, app.files.list_files)
     bus.serve(OUTLINE, app.files.outline)
     bus.serve(RECEIPT, app.files.receipt)

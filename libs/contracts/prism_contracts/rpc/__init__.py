@@ -19,6 +19,7 @@ from prism_contracts.rpc import (
     search,
     symbols,
     tasks,
+    unused,
     wiki,
 )
 
@@ -28,6 +29,7 @@ MODULES = (
     files,
     symbols,
     graph,
+    unused,
     maps,
     guidance,
     context,

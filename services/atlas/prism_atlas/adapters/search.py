@@ -6,6 +6,7 @@ from typing import Any
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import ScopedRequest
 from prism_contracts.rpc.files import LINES, READ_FILE, FileRange, LinesRequest, ReadFileRequest
+from prism_contracts.rpc.search import GREP, GrepMatch, GrepRequest
 from prism_contracts.rpc.symbols import (
     DEFINITIONS,
     REFERENCES,
@@ -14,10 +15,13 @@ from prism_contracts.rpc.symbols import (
     ReferencesRequest,
     SymbolAnswer,
 )
+from prism_contracts.rpc.unused import NAME_LINES, NameLinesReply, NameLinesRequest
 from prism_runtime.bus import Bus
 
 # After this, the reply omits what the text would have added.
 TIMEOUT_S = 5.0
+# Reads every file of a repository.
+NAMES_TIMEOUT_S = 60.0
 
 
 class SearchClient:
@@ -61,6 +65,19 @@ class SearchClient:
             lines += page.content.removesuffix("\n").split("\n")
             if page.end_line >= page.line_count:
                 return lines
+
+    async def name_lines(self, request: ScopedRequest, names: Sequence[str]) -> NameLinesReply:
+        """Returns the lines of the repository that contain each name."""
+        query = NameLinesRequest(**_scope(request), names=tuple(names))
+        return await self._bus.ask(NAME_LINES, query, timeout_s=NAMES_TIMEOUT_S)
+
+    async def first_match(self, request: ScopedRequest, pattern: str, language: str) -> GrepMatch | None:
+        """Returns the first line of source code that matches a regular expression."""
+        query = GrepRequest(
+            **_scope(request), pattern=pattern, regex=True, language=language, source_only=True, limit=1
+        )
+        found = await self._bus.ask(GREP, query, timeout_s=TIMEOUT_S)
+        return found.matches[0] if found.matches else None
 
 
 def _scope(request: ScopedRequest) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from prism_gateway.mcp.tools import (
     repo_context,
     repositories,
     tasks,
+    unused,
     walk,
     wiki,
 )
@@ -42,6 +43,7 @@ _MODULES = (
     edit,
     function_body,
     walk,
+    unused,
     maps,
     existing,
     docs,

@@ -78,6 +78,7 @@ CLASS_OF_TOOL: Mapping[str, CallClass] = {
     "get_dependencies": CallClass.SEARCH,
     "find_path": CallClass.SEARCH,
     "impact_of_change": CallClass.SEARCH,
+    "find_unused": CallClass.SEARCH,
     "get_module_map": CallClass.SEARCH,
     "get_architecture": CallClass.SEARCH,
     "check_exists": CallClass.SEARCH,

@@ -90,6 +90,14 @@ class TextSpans:
                 is_comment = self._text[begins] not in _QUOTES
                 yield TextSpan(max(begins, start), min(ends, end), is_comment)
 
+    def around(self, start: int) -> TextSpan | None:
+        """Returns the comment or string that contains a position."""
+        at = self._last_before(start)
+        if at < 0 or start >= self._spans[at][1]:
+            return None
+        begins, ends = self._spans[at]
+        return TextSpan(begins, ends, self._text[begins] not in _QUOTES)
+
     def _holds(self, start: int, end: int) -> bool:
         at = self._last_before(start)
         if at < 0 or end > self._spans[at][1]:
