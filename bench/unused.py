@@ -29,6 +29,7 @@ from prism_indexer.core.points import PROSE_LANGUAGES
 from prism_resolver.manifests import PackageProvider, Packages, read_manifest
 from prism_runtime.packing import pack_lines
 from prism_search.core.references.name_lines import SoughtNames
+from prism_search.handlers.name_lines import CODE_IN_PROSE
 
 REPO = "bench/clone"
 
@@ -45,7 +46,7 @@ class CloneText(SearchClient):
         """Returns the lines that contain each name."""
         sought, found = SoughtNames(names), cast("dict[str, list[int]]", {})
         for path, text in self._texts.items():
-            is_prose = self._languages[path] in PROSE_LANGUAGES
+            is_prose = self._languages[path] in PROSE_LANGUAGES and not path.endswith(CODE_IN_PROSE)
             for one in sought.lines(text, self._languages[path], is_prose=is_prose):
                 found.setdefault(f"{one.name}\t{one.place.value}\t{path}", []).append(one.line)
         return NameLinesReply(lines=pack_lines(found))

@@ -88,6 +88,7 @@ SOMETIMES = {
     "backward",
     "used_by",
     "total_used_by",
+    "not_compared",
 }
 
 CALLS = [

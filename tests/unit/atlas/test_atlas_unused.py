@@ -280,3 +280,22 @@ def test_typescript_exports_of_a_library():
 )
 def test_supertypes_are_read_from_the_header(text, language, bases):
     assert bases_of(text, "Depot", language) == bases
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "symbol"),
+    [
+        (
+            "docs/app/parcels/page.tsx",
+            "export function generateMetadata() { return {}; }\n",
+            "generateMetadata",
+        ),
+        ("vite.config.ts", "export const depot = { a: 1 };\n", "depot"),
+        ("deploy/conf.py", "depot_name = 1\n", "depot_name"),
+        ("hooks/hook-depot.py", "def hook(api):\n    return 1\n", "hook"),
+    ],
+)
+def test_files_that_a_tool_loads_by_name_are_unclear(path, text, symbol):
+    found = found_in({path: text})
+    assert found[symbol].group is UnusedGroup.UNCLEAR
+    assert DoubtReason.IMPLICIT in [doubt.reason for doubt in found[symbol].doubts]

@@ -45,3 +45,10 @@ def test_the_last_line_needs_no_end():
 
 def test_names_with_signs_are_pieces_of_text():
     assert places("empty?\nopen!\n", "ruby", names=("open!", "empty?")) == [(1, "code"), (2, "code")]
+
+
+def test_components_in_markdown_are_code():
+    assert places("# Gauge\n\n<Gauge />\n", "markdown", names=("Gauge",), is_prose=True) == [
+        (1, "prose"),
+        (3, "code"),
+    ]

@@ -15,6 +15,8 @@ from prism_search.core.references.name_lines import NameLine, SoughtNames
 from prism_store.reader import Reader, StoredPoint
 
 FILES_AT_ONCE = 256
+# Markdown with imports and components.
+CODE_IN_PROSE = ".mdx"
 # A name that more lines contain is a common word.
 LINES_PER_NAME_MAX = 400
 
@@ -68,9 +70,10 @@ class _FoundLines:
 
     def add(self, sought: SoughtNames, points: Iterable[StoredPoint], texts: Iterable[str]) -> None:
         for point, text in zip(points, texts, strict=True):
-            is_prose = bool(point.payload.get("prose"))
+            path = point.text("path")
+            is_prose = bool(point.payload.get("prose")) and not path.endswith(CODE_IN_PROSE)
             for one in sought.lines(text, point.text("language"), is_prose=is_prose):
-                self._keep(one, point.text("path"))
+                self._keep(one, path)
 
     def _keep(self, one: NameLine, path: str) -> None:
         self._counts[one.name] += 1

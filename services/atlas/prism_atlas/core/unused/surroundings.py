@@ -15,6 +15,12 @@ from prism_resolver.languages import C_FAMILY, ECMASCRIPT, JVM
 
 SUPERTYPES_DEPTH_MAX = 10
 HEADER_LINES_MAX = 12
+# Modules of JavaScript whose exports a framework or a tool reads, because of their names and folders.
+LOADED_MODULES = re.compile(
+    r"(?:^|/)(?:app/(?:.*/)?(?:page|layout|route|loading|error|not-found|template|default|global-error|sitemap|robots"
+    r"|manifest|opengraph-image|twitter-image|icon|apple-icon|root|entry\.\w+)\.\w+$|(?:pages|routes|api|functions)/.*"
+    r"|\+[\w.]+$|[\w.-]+\.(?:config|conf|stories|setup|d)\.\w+$|(?:middleware|instrumentation|_app|_document)\.\w+$)"
+)
 IMPL_LINES_MAX = 3_000
 # Languages in which a private member overrides nothing.
 HIDES_PRIVATE = JVM | {"csharp", "cpp", "php", "swift"}
@@ -134,7 +140,7 @@ class Surroundings:
         text = lines[line - 1] if line <= len(lines) else ""
         kind = SYMBOL_KINDS[symbols.kind[node]]
         is_member = kind is SymbolKind.METHOD or (kind in CALLABLE_KINDS and symbols.parent[node] != NONE)
-        if language == "python" and self._is_loaded(node):
+        if self._is_loaded(node):
             yield UseDoubt(reason=DoubtReason.IMPLICIT, file_path=self._path(node), line=line, text="a tool")
         elif language == "rust":
             trait = self._trait_around(node)
@@ -163,6 +169,11 @@ class Surroundings:
 
     def _is_loaded(self, node: int) -> bool:
         """Whether something may load the file by its path: no import can name it, or tools look for it."""
+        language = self._language(node)
+        if language in ECMASCRIPT:
+            return bool(self._graph.symbols.exported[node]) and bool(LOADED_MODULES.search(self._path(node)))
+        if language != "python":
+            return False
         name = self._path(node).rpartition("/")[2]
         return name in LOADED or not name.partition(".")[0].isidentifier()
 

@@ -14,6 +14,8 @@ from prism_contracts.rpc.unused import NamedIn
 from prism_search.core.references.text_spans import TextSpan, TextSpans
 
 WORD = re.compile(r"\w+")
+# Before the name of a component in Markdown: `<Gauge value="1" />`.
+_TAG_STARTS = frozenset({"<", "{"})
 # A string that begins its line, and is no part of an expression: a docstring.
 _DOCSTRINGS = ('"""', "'''")
 
@@ -47,7 +49,10 @@ class SoughtNames:
         ends = list(accumulate(len(line) + 1 for line in text.split("\n")))
         seen: set[NameLine] = set()
         for start, name in places:
-            place = _place(spans, text, start, start + len(name)) if spans else NamedIn.PROSE
+            if spans is not None:
+                place = _place(spans, text, start, start + len(name))
+            else:
+                place = NamedIn.CODE if text[start - 1 : start] in _TAG_STARTS else NamedIn.PROSE
             one = NameLine(name, place, bisect_right(ends, start) + 1)
             if one not in seen:
                 seen.add(one)
