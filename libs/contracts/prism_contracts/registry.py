@@ -57,7 +57,7 @@ class Timeout(StrEnum):
     """How long the gateway waits for a reply; its settings have the seconds."""
 
     QUESTION = "question"
-    IMPORT = "import"  # contacts a git server, or receives many files
+    IMPORT = "import"  # contacts a git server, or takes or commits many files
     SCIP = "scip"
     MODEL = "model"  # asks a language model
 

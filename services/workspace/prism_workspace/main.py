@@ -191,7 +191,7 @@ async def _logins(bus: Bus, settings: WorkspaceSettings, vault: Vault | None) ->
 
 
 def register(bus: Bus, app: WorkspaceApp, *, deadline_s: float) -> None:
-    """Subscribe the handlers. `deadline_s` is the longest time for one request."""
+    """Subscribe the handlers. `deadline_s` is the longest time for one request, if the RPC has no own one."""
     bus.serve(GET_DOCUMENT, app.documents.get, deadline_s=deadline_s)
     bus.serve(GET_DOCUMENT_METADATA, app.documents.get_metadata, deadline_s=deadline_s)
     bus.serve(LIST_DOCUMENTS, app.documents.list, deadline_s=deadline_s)
@@ -201,7 +201,7 @@ def register(bus: Bus, app: WorkspaceApp, *, deadline_s: float) -> None:
     bus.serve(UPDATE_DOCUMENT, app.documents.update, deadline_s=deadline_s)
     bus.serve(IMPORT_DOCUMENTS, app.folders.take, deadline_s=deadline_s)
     bus.serve(EXPORT_DOCUMENTS, app.folders.give, deadline_s=deadline_s)
-    bus.serve(COMMIT_DOCUMENTS, app.documents.commit, deadline_s=deadline_s)
+    bus.serve(COMMIT_DOCUMENTS, app.documents.commit)  # of thousands of drafts takes longer
     bus.serve(GET_DOCUMENT_REMOTE, app.remote.get, deadline_s=deadline_s)
     bus.serve(SET_DOCUMENT_REMOTE, app.remote.set, deadline_s=deadline_s)
     bus.serve(REMOVE_DOCUMENT_REMOTE, app.remote.remove, deadline_s=deadline_s)

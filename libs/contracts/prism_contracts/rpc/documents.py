@@ -12,7 +12,7 @@ from pydantic import Field
 
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody, ErrorCode
-from prism_contracts.registry import Rpc
+from prism_contracts.registry import Rpc, Timeout
 from prism_contracts.rpc.anchors import StalePlace
 from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.types import (
@@ -483,7 +483,12 @@ GET_DOCUMENT_METADATA = Rpc(
 LIST_DOCUMENTS = Rpc("workspace.list_documents", ListDocumentsRequest, ListDocumentsReply, reads=True)
 UPDATE_DOCUMENT = Rpc("workspace.update_document", UpdateDocumentRequest, UpdateDocumentReply, writes=True)
 COMMIT_DOCUMENTS = Rpc(
-    "workspace.commit_documents", CommitDocumentsRequest, CommitDocumentsReply, writes=True
+    "workspace.commit_documents",
+    CommitDocumentsRequest,
+    CommitDocumentsReply,
+    deadline_s=55,
+    timeout=Timeout.IMPORT,
+    writes=True,
 )
 CREATE_DOCUMENT = Rpc("workspace.create_document", CreateDocumentRequest, CreateDocumentReply, writes=True)
 SEARCH_DOCUMENTS = Rpc("workspace.search_documents", SearchDocumentsRequest, SearchDocumentsReply, reads=True)

@@ -7,10 +7,8 @@ from prism_runtime.bus import Bus
 from prism_workspace.core.document_hits import is_filtered, joined, lowest_of
 from prism_workspace.operations.documents import TeamDocuments
 
-# Filters by metadata apply to hits, so a narrow filter needs more of them.
+# Filters by metadata apply to hits, so a narrow filter needs more of them, and a document may have several hits.
 PAGES_MAX = 3
-# A document may have several hits. Every hit costs search the text around it.
-HITS_OF_A_DOCUMENT = 3
 EMBEDDING_TIME = "embed"
 
 
@@ -34,9 +32,8 @@ class DocumentSearch:
         if find is None:
             return SearchDocumentsReply(results=(), total_found=0, query_embedding_time_ms=0)
         hits: list[Hit] = []
-        limit = SEARCH_LIMIT_MAX
-        if not is_filtered(request):
-            limit = min(SEARCH_LIMIT_MAX, HITS_OF_A_DOCUMENT * request.max_results)
+        # Every hit costs search the text around it.
+        limit = SEARCH_LIMIT_MAX if is_filtered(request) else min(SEARCH_LIMIT_MAX, request.max_results)
         found: list[DocumentHit] = []
         cursor, embedding_ms = "", 0.0
         for _ in range(PAGES_MAX):

@@ -37,8 +37,9 @@ class Trees:
                 below[name][rest] = entry
             else:
                 here[name] = entry
+        entries = _entries(tree) if below else {}
         folders = {
-            name: await self.applied(tenant, await self._folder(tenant, tree, name), inner, new)
+            name: await self.applied(tenant, await self._folder(tenant, entries, name), inner, new)
             for name, inner in below.items()
         }
         changed = with_entries(tree, here, folders)
@@ -59,7 +60,7 @@ class Trees:
             if was is not None and was.mode != FOLDER_MODE:
                 found[path] = None
             if _is_folder(was) or _is_folder(is_now):
-                inside = await self._folder(tenant, before, name), await self._folder(tenant, after, name)
+                inside = await self._folder(tenant, old, name), await self._folder(tenant, new, name)
                 found |= await self.changes(tenant, *inside, folder=f"{path}/")
             if is_now is not None and is_now.mode != FOLDER_MODE:
                 found[path] = is_now
@@ -69,12 +70,12 @@ class Trees:
         """Returns what a tree has at a path, or None."""
         *folders, name = path.split("/")
         for folder in folders:
-            tree = await self._folder(tenant, tree, folder)
+            tree = await self._folder(tenant, _entries(tree), folder)
         return _entries(tree).get(name)
 
-    async def _folder(self, tenant: str, tree: Tree, name: str) -> Tree:
-        """Returns a folder of a tree, empty if the tree has none of that name."""
-        found = _entries(tree).get(name)
+    async def _folder(self, tenant: str, entries: Mapping[str, PathEntry], name: str) -> Tree:
+        """Returns the folder among the entries of a tree, empty if there is none of that name."""
+        found = entries.get(name)
         return await self._objects.tree(tenant, found.sha) if found and _is_folder(found) else EMPTY
 
 
