@@ -11,7 +11,7 @@ import httpx
 from rich.text import Text
 
 from prism_cli import terminal
-from prism_cli.client import Prism
+from prism_cli.client import Prism, authorities_for
 from prism_cli.exits import CommandError
 from prism_cli.stack import probes, specs
 from prism_cli.stack.layout import DataDir, read_json
@@ -92,7 +92,8 @@ async def _store(data: DataDir) -> AsyncIterator[httpx.AsyncClient]:
         raise CommandError("The store does not run.", "Start Prism: `prism up --detach`.", code="not_running")
     url, headers = f"http://{probes.HOST}:{port}", {"api-key": data.secret("qdrant")}
     try:
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S) as http:
+        verify = authorities_for(url)
+        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S, verify=verify) as http:
             yield http
     except (httpx.HTTPError, ValueError, LookupError) as error:  # no answer, or the answer of another program
         raise CommandError(f"The store does not answer: {error}", "Run `prism doctor`.") from error

@@ -17,8 +17,10 @@ import httpx2
 from prometheus_client.parser import text_string_to_metric_families
 
 from prism_cli import terminal
+from prism_cli.client import authorities_for
 
 ANSWER_SECONDS_MAX = 3.0
+LOCAL_URL = "http://127.0.0.1"
 METRICS_PATH = "/metrics"
 HTTPS_PORT = 443
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
@@ -117,10 +119,10 @@ class Samples:
 def read_metrics(ports: Mapping[str, int]) -> dict[str, Samples]:
     """Returns the metrics of the services on this machine that answer."""
     found: dict[str, Samples] = {}
-    with httpx2.Client(timeout=ANSWER_SECONDS_MAX) as http:
+    with httpx2.Client(timeout=ANSWER_SECONDS_MAX, verify=authorities_for(LOCAL_URL)) as http:
         for service, port in ports.items():
             try:
-                answer = http.get(f"http://127.0.0.1:{port}{METRICS_PATH}")
+                answer = http.get(f"{LOCAL_URL}:{port}{METRICS_PATH}")
             except httpx2.HTTPError:
                 continue
             if answer.status_code != httpx2.codes.OK:

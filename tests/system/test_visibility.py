@@ -19,7 +19,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Tool
-from running_stack import CALL_SECONDS_MAX, Json, RunningStack
+from running_stack import CALL_SECONDS_MAX, NO_TLS, Json, RunningStack
 from source_repos import GitRepo
 from visibility_cases import ABSENT, CREATING_TOOLS, WORD, Names, calls_of, requests_to, route_cases
 
@@ -64,7 +64,10 @@ class Walk(NamedTuple):
         return {"Authorization": f"Bearer {token}"}
 
     def http(self, token: str) -> httpx2.Client:
-        return httpx2.Client(base_url=self.stack.url, headers=self.headers(token), timeout=CALL_SECONDS_MAX)
+        headers = self.headers(token)
+        return httpx2.Client(
+            base_url=self.stack.url, headers=headers, timeout=CALL_SECONDS_MAX, verify=NO_TLS
+        )
 
     def check(self, call: Json, answer: str, expected: str) -> None:
         """Fails if an answer has a name that the call did not have, or differs from what is expected."""
@@ -165,7 +168,7 @@ async def test_no_tool_says_a_byte_of_a_hidden_repository(walk: Walk) -> None:
 async def agent(walk: Walk, token: str) -> AsyncIterator[Client]:
     url = f"{walk.stack.url}/mcp?toolsets=all&structured=true"
     async with (
-        httpx2.AsyncClient(headers=walk.headers(token), timeout=CALL_SECONDS_MAX) as http,
+        httpx2.AsyncClient(headers=walk.headers(token), timeout=CALL_SECONDS_MAX, verify=NO_TLS) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         yield client
