@@ -123,7 +123,7 @@ async def test_a_search_without_filters_reads_fewer_hits(place) -> None:
     await search(here, max_results=5)
     await search(here, max_results=5, filter_tags=("delivery",))
     await search(here, max_results=100)
-    assert [asked.limit for asked in fake.asked] == [15, 100, 100]
+    assert [asked.limit for asked in fake.asked] == [5, 100, 100]
 
 
 async def test_nothing_is_found_before_a_document_is_indexed(place) -> None:

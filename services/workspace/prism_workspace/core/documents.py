@@ -1,10 +1,10 @@
 """A document as its record, its file, and what callers see of it."""
 
+import heapq
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Any
 
 from prism_contracts.records import DocumentRecord
 from prism_contracts.rpc.documents import (
@@ -101,9 +101,8 @@ def metadata_of(record: DocumentRecord) -> DocumentMetadata:
 
 def page(records: Iterable[DocumentRecord], request: ListDocumentsRequest) -> ListDocumentsReply:
     """Returns the page of the documents that match a request. Documents that are equal in order go by path."""
-    found = sorted((one for one in records if matches(one, request.filter)), key=attrgetter("path"))
-    found.sort(key=_KEYS[request.sort_by], reverse=request.sort_order is SortOrder.DESC)
-    shown = found[request.offset : request.offset + request.limit]
+    found = [one for one in records if matches(one, request.filter)]
+    shown = _first(found, request.offset + request.limit, request)[request.offset :]
     return ListDocumentsReply(
         documents=tuple(map(summary_of, shown)),
         total=len(found),
@@ -158,8 +157,13 @@ def _aware(at: datetime) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-_KEYS: Mapping[DocumentOrder, Callable[[DocumentRecord], Any]] = {
-    DocumentOrder.CREATED_AT: attrgetter("created_at"),
-    DocumentOrder.MODIFIED_AT: attrgetter("modified_at"),
-    DocumentOrder.TITLE: lambda one: one.title.casefold(),
-}
+def _first(
+    found: Iterable[DocumentRecord], count: int, request: ListDocumentsRequest
+) -> list[DocumentRecord]:
+    """Returns the first documents in the order of a request. Of thousands, only these are sorted."""
+    is_descending = request.sort_order is SortOrder.DESC
+    if request.sort_by is DocumentOrder.TITLE:
+        by_path = sorted(found, key=attrgetter("path"))
+        return sorted(by_path, key=lambda one: one.title.casefold(), reverse=is_descending)[:count]
+    at, sign = attrgetter(request.sort_by.value), -1 if is_descending else 1
+    return heapq.nsmallest(count, found, key=lambda one: (sign * at(one).timestamp(), one.path))

@@ -49,6 +49,8 @@ ABANDONED_AFTER = timedelta(minutes=10)
 # The copy of the service that was asked links at once; after this time, another one does.
 OTHERS_AFTER = timedelta(seconds=10)
 LINK_PAUSE_S = 0.3
+# An import wants thousands of links. They take every second moment, so that questions are answered in between.
+LINKED_IN_A_ROW = 100
 WAIT_LOOK_S = 0.02
 # An event arrives within a second. What none announced is found in a round.
 MISSED_ROUND_S = 60.0
@@ -192,11 +194,15 @@ class Anchors:
             for record in self._store.index.wanted()
             if any(now - one.wanted_at > OTHERS_AFTER for one in record.wanted)
         }
-        for key in sorted(self._store.own | left):
+        keys = sorted(self._store.own | left)
+        for key in keys:
+            began = time.monotonic()
             try:
                 await self._link_one(key, now)
             except Exception as error:  # noqa: BLE001 - the next round tries again
                 log.warning("anchors %s are not linked yet: %s", key, reason_of(error))
+            if len(keys) > LINKED_IN_A_ROW:
+                await asyncio.sleep(time.monotonic() - began)
 
     async def _link_one(self, key: str, now: datetime) -> None:
         # The copy in memory may not have what was wanted last.
