@@ -21,6 +21,7 @@ from prism_runtime.nats_login import nats_security
 from prism_runtime.settings import ServiceSettings
 
 HOST = "127.0.0.1"
+START_SECONDS_MAX = 240
 SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "workspace", "scribe", "gateway")
 DECLARE = frozenset({"ingest", "gateway"})
 TOKEN = "prism_of_a_secured_stack_0123456789"
@@ -54,7 +55,8 @@ class SecuredStack(RunningStack):
         for service in SERVICES:
             self._start(service, f"prism_{service}.main", self.settings_of(service))
         for service in SERVICES:
-            wait_until(lambda name=service: self._is_ready(name), what=f"{service} is ready")
+            # Ten processes, each of which loads all of its modules.
+            wait_until(lambda name=service: self._is_ready(name), START_SECONDS_MAX, f"{service} is ready")
         self.url = f"http://{HOST}:{self._port('gateway')}"
         self._settings |= {"PRISM_URL": self.url, "PRISM_TOKEN": self.token}
 

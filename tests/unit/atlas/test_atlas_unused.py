@@ -66,6 +66,24 @@ def test_what_top_level_code_reaches_is_used():
     assert groups({"depot.py": code}) == {"_lost": "unused"}
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "payload.addRate = () => { return 1; };\nship(payload);\n",
+        "ship(new Proxy({}, { addRate(target) { return 1; } }));\n",
+        "ship({ addRate: () => 1 });\n",
+        "ship({ addRate: function () { return 1; } });\n",
+    ],
+)
+def test_a_function_in_an_object_of_javascript_may_be_called_by_others(code):
+    assert "unused" not in groups({"src/depot.ts": code, "package.json": "{}"}).values()
+
+
+def test_a_private_method_of_a_class_of_javascript_is_unused():
+    code = "class Depot {\n  #rate() { return 1; }\n  private lost() { return 2; }\n}\nnew Depot();\n"
+    assert "Depot.lost" in groups({"src/depot.ts": code, "package.json": "{}"})
+
+
 def test_a_cluster_is_unused_as_a_whole_outermost_first():
     code = "def _inner():\n    return 1\n\ndef _outer():\n    return _inner()\n\ndef _outermost():\n    return _outer()\n"
     found = found_in({"depot.py": code})

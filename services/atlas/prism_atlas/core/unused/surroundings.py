@@ -162,10 +162,25 @@ class Surroundings:
                 yield UseDoubt(
                     reason=DoubtReason.IMPLICIT, file_path=self._path(node), line=line, text="override"
                 )
+        elif language in ECMASCRIPT and self._is_in_object(node, text):
+            yield UseDoubt(
+                reason=DoubtReason.IMPLICIT, file_path=self._path(node), line=line, text="an object"
+            )
         elif is_member and re.search(r"\boperator\b|\[Symbol\.", text):
             yield UseDoubt(
                 reason=DoubtReason.IMPLICIT, file_path=self._path(node), line=line, text="operator"
             )
+
+    def _is_in_object(self, node: int, text: str) -> bool:
+        """Whether a function of JavaScript is a value in an object: whoever gets the object may call it."""
+        symbols = self._graph.symbols
+        kind, parent = SYMBOL_KINDS[symbols.kind[node]], int(symbols.parent[node])
+        if kind is SymbolKind.METHOD and (parent == NONE or not IS_TYPE[symbols.kind[parent]]):
+            return True
+        name = re.escape(self._name(node).rpartition(".")[2])
+        return kind in CALLABLE_KINDS and bool(
+            re.search(rf"\.{name}\s*=(?!=)|^\s*[\"']?{name}[\"']?\s*:", text)
+        )
 
     def _is_loaded(self, node: int) -> bool:
         """Whether something may load the file by its path: no import can name it, or tools look for it."""
