@@ -26,9 +26,9 @@ from prism_chunker.core.languages.table import LANGUAGES, Language
 from prism_chunker.core.parse import QUERIES
 from prism_cli.config.known import PARTS, Part
 from prism_contracts import events, names
+from prism_contracts.all_rpcs import ALL_RPCS
 from prism_contracts.base import Lane, Message
 from prism_contracts.registry import AnyTopic, Stream
-from prism_contracts.rpc import ALL_RPCS
 from prism_contracts.topics import ALL_TOPICS, STREAMS, topics_of
 from prism_embedder.adapters.metrics import EmbeddingMetrics
 from prism_gateway.accounting.audit import AuditMetrics

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from enum import Flag, auto
 
 from prism_contracts import names, topics
+from prism_contracts.all_rpcs import ALL_RPCS
 from prism_contracts.registry import AnyRpc, AnyTopic
 from prism_contracts.rpc import (
-    ALL_RPCS,
     common,
     files,
     graph,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from prism_contracts import names
 from prism_contracts.access import KEEP_OBJECTS, SERVICES, Access, Do
+from prism_contracts.all_rpcs import ALL_RPCS
 from prism_contracts.base import Lane
 from prism_contracts.registry import AnyTopic
-from prism_contracts.rpc import ALL_RPCS
 from prism_contracts.topics import STREAMS
 
 API = "$JS.API"

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 import prism_contracts
-from prism_contracts import accounting, code, errors, events, records, rpc
+from prism_contracts import accounting, all_rpcs, code, errors, events, records
 from prism_contracts.base import Message
 from prism_contracts.rpc.files import LIST_LIMIT_MAX, CoverageRequest, ListFilesRequest
 from prism_contracts.rpc.search import (
@@ -23,7 +23,7 @@ from prism_contracts.rpc.symbols import SYMBOLS_BATCH_MAX, DefinitionsRequest
 FOLDER = Path(prism_contracts.__file__).with_name("examples")
 TYPES = {
     name: found
-    for module in (accounting, code, errors, events, records, *rpc.MODULES)
+    for module in (accounting, code, errors, events, records, *all_rpcs.MODULES)
     for name, found in inspect.getmembers(module, inspect.isclass)
     if issubclass(found, Message) and found.__module__ == module.__name__
 }

@@ -4,10 +4,10 @@ from itertools import product
 import pytest
 
 from prism_contracts import events, names, topics
+from prism_contracts.all_rpcs import ALL_RPCS
 from prism_contracts.base import Event, Lane
 from prism_contracts.errors import HTTP_STATUS, ErrorCode, PrismError, http_status
 from prism_contracts.registry import Stream, Topic
-from prism_contracts.rpc import ALL_RPCS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

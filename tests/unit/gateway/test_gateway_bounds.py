@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, TypeAdapter
 
 from prism_contracts import events
-from prism_contracts.rpc import ALL_RPCS
+from prism_contracts.all_rpcs import ALL_RPCS
 from prism_gateway.app import rest_router
 from prism_gateway.mcp.toolsets import TOOLS
 from prism_gateway.rest.bodies import SnapshotBody

@@ -6,8 +6,8 @@ import pytest
 
 from prism_contracts import names, topics
 from prism_contracts.access import SERVICES, Do
+from prism_contracts.all_rpcs import ALL_RPCS
 from prism_contracts.registry import Rpc, Topic
-from prism_contracts.rpc import ALL_RPCS
 from prism_runtime.nats_permissions import permissions_of
 
 ROOT = Path(__file__).parents[3] / "services"

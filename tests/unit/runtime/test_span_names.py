@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from prism_contracts import topics
+from prism_contracts.all_rpcs import ALL_RPCS
 from prism_contracts.base import Lane
-from prism_contracts.rpc import ALL_RPCS
 from prism_gateway.scopes import OPEN_ROUTES, ROUTES
 from prism_runtime import traced_messages, tracing
 
