@@ -122,6 +122,7 @@ def _users_of_objects(graph: Graph, nodes: Numbers, *, candidates: bool) -> Neig
         types = np.append(types, _types_of_unnamed(graph, nodes))
     below = traverse(graph, types, [step(INHERITANCE, forward=False)], SUBTYPES_DEPTH_MAX).distance
     made = np.flatnonzero(below != NONE).astype(np.int32)
+    made = made[made < len(graph.symbols)]  # a file that gives a type another name is no object
     if candidates:
         made = _with_places_of_unused(graph, made)
     found = follow(graph, made, [making._replace(by_name=False)])
