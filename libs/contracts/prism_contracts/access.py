@@ -225,7 +225,6 @@ SERVICES: Mapping[str, Access] = {
         asks=(
             graph.IMPACT,
             symbols.USES,
-            unused.NAME_LINES,
             search.EMBED_DEEP_QUERY,
             imports.COMMIT_FILE,
             imports.COMMIT_FILES,
