@@ -8,6 +8,9 @@ from prism_cli.exits import CommandError, Exit
 from prism_cli.stack.layout import DataDir, data_dir, read_json
 from prism_cli.stack.lock import holder
 
+# The code of the error when no local stack runs, or not yet.
+NOT_RUNNING = "not_running"
+
 
 @dataclass(frozen=True, slots=True)
 class ServerTarget:
@@ -41,4 +44,4 @@ def not_running(data: DataDir) -> CommandError:
     else:
         message = f"Prism is not running on {data.root}."
         next_action = "Start it with `prism up --detach`, or set PRISM_URL and PRISM_TOKEN."
-    return CommandError(message, next_action, code="not_running", exit_code=Exit.NOT_RUNNING)
+    return CommandError(message, next_action, code=NOT_RUNNING, exit_code=Exit.NOT_RUNNING)

@@ -13,10 +13,15 @@ from collections.abc import Callable
 import httpx2
 
 from prism_cli.exits import CommandError
-from prism_cli.target import ServerTarget
+from prism_cli.stack.layout import DataDir, data_dir
+from prism_cli.stack.lock import holder
+from prism_cli.target import NOT_RUNNING, ServerTarget
 
-# The supervisor restarts a gateway within a few seconds.
+# A gateway on another machine, or a local stack that may come up.
 CONNECT_PATIENCE_S = 10.0
+# A supervisor that runs restarts its gateway: within seconds, or half a minute on a busy machine. Clients give a
+# call up after 60 s, and its answer needs some of them.
+RESTART_PATIENCE_S = 45.0
 CONNECT_S_MAX = 3.0
 RETRY_S = 0.2
 # The gateway answers or reports progress sooner: the longest tool waits for an import.
@@ -37,10 +42,12 @@ class GatewayDoor(httpx2.AsyncBaseTransport):
         find: Callable[[], ServerTarget],
         inner: httpx2.AsyncBaseTransport | None = None,
         patience_s: float = CONNECT_PATIENCE_S,
+        restart_patience_s: float = RESTART_PATIENCE_S,
     ) -> None:
         self._find = find
         self._inner = inner or httpx2.AsyncHTTPTransport()
         self._patience_s = patience_s
+        self._restart_patience_s = max(patience_s, restart_patience_s)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Returns the gateway's response, or an error as JSON-RPC."""
@@ -60,17 +67,26 @@ class GatewayDoor(httpx2.AsyncBaseTransport):
         return response
 
     async def _send_when_possible(self, request: httpx2.Request) -> httpx2.Response:
-        ends_at = time.monotonic() + self._patience_s
+        began_at = time.monotonic()
         while True:
             try:
                 return await self._inner.handle_async_request(_aim(request, self._find()))
             except NOT_SENT as error:
-                if time.monotonic() > ends_at:
-                    raise _unreachable(self._find(), error) from error
-            except CommandError:  # the local stack does not run, or not yet
-                if time.monotonic() > ends_at:
+                target = self._find()
+                if self._is_over(began_at, target.local):
+                    raise _unreachable(target, error) from error
+            except CommandError as error:  # the local stack does not run, or not yet
+                if self._is_over(began_at, data_dir() if error.code == NOT_RUNNING else None):
                     raise
             await asyncio.sleep(RETRY_S)
+
+    def _is_over(self, began_at: float, local: DataDir | None) -> bool:
+        """Whether a request has waited long enough. It waits longer while a supervisor runs."""
+        waited_s = time.monotonic() - began_at
+        if waited_s <= self._patience_s:
+            return False
+        is_supervised = local is not None and holder(local.lock_file) is not None
+        return not is_supervised or waited_s > self._restart_patience_s
 
     async def aclose(self) -> None:
         """Close the connections."""
