@@ -39,7 +39,8 @@ OTHER_SOURCE = "Give a URL such as https://github.com/owner/name, or index a fol
 
 _UNSAFE = re.compile(r"[\s\x00-\x20\x7f-\xa0\\\"'<>`|;]")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]*::")
-_SCP = re.compile(r"(?:(?P<user>[\w.+-]+)@)?(?P<host>[\w.-]+):(?P<path>(?!//).+)", re.ASCII)
+# Bounded parts: the time is linear in the text.
+_SCP = re.compile(r"(?:(?P<user>[\w.+-]{1,100})@)?(?P<host>[\w.-]{1,253}):(?P<path>(?!//).+)", re.ASCII)
 _HOST = re.compile(r"(?!-)[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]+")
 _NAME_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
 

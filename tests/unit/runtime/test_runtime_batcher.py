@@ -130,7 +130,7 @@ async def test_a_wrong_number_of_results_fails_the_whole_batch(answers):
         return answers
 
     batcher = Batcher(work, items_max=10)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         results = await asyncio.gather(*map(batcher.submit, [1, 2]), return_exceptions=True)
     assert [type(result) for result in results] == [ValueError, ValueError]
 
@@ -145,7 +145,7 @@ async def test_a_cancelled_submitter_cancels_no_other():
     tasks[0].cancel()
     await asyncio.sleep(0)
     work.gate.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         assert await tasks[1] == -2
     assert tasks[0].cancelled()
     assert await batcher.submit(3) == -3
@@ -157,5 +157,5 @@ async def test_a_cancelled_waiting_submitter_cancels_no_other():
     tasks = [asyncio.create_task(batcher.submit(item)) for item in (1, 2, 3)]
     await asyncio.sleep(0)
     tasks[1].cancel()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         assert await asyncio.gather(tasks[0], tasks[2]) == [-1, -3]
