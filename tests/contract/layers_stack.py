@@ -19,7 +19,7 @@ from test_mirrors import Origin
 from prism_catalog.tenants import PlanSettings
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
-from prism_contracts.base import BASE_LAYER, file_id, layer_id, repo_id, variant_layer
+from prism_contracts.base import BASE_LAYER, Lane, file_id, layer_id, repo_id, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import (
     FileChanged,
@@ -100,7 +100,7 @@ from prism_runtime.records import Records, open_bucket
 
 TENANT, NAME = "t", "acme/app"
 REPO = repo_id(NAME)
-DEADLINE_S = 30.0
+DEADLINE_S = 120
 LEFT_WORK_S = 0.1
 SWEEP_PAUSE_S = 300
 NOWHERE = Receipt(
@@ -290,6 +290,16 @@ class Town(NamedTuple):
     async def index_base(self) -> None:
         await self.clones.clone(CloneRequest(tenant=TENANT, url=self.origin.url, repo_name=NAME))
         await self.serves_base(self.origin.git("rev-parse", "main"))
+        await self.until(self._has_followed)
+
+    async def _has_followed(self) -> bool:
+        """Whether ingest has handled the end of the first import. Later, it would fetch a layer made meanwhile again."""
+        handled = 0
+        for lane in Lane:
+            durable = topics.REPO_INDEXED.durable(self.bus.service, lane)
+            consumer = await self.bus.js.consumer_info(topics.REPO_INDEXED.stream.name, durable)
+            handled += consumer.ack_floor.consumer_seq
+        return handled > 0
 
     async def serves_base(self, commit: str) -> None:
         async def serves() -> bool:
