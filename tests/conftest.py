@@ -17,8 +17,8 @@ from hypothesis import settings
 
 from prism_cli.stack.probes import free_port
 
-START_TIMEOUT_S = 10
-CLUSTER_START_TIMEOUT_S = 30
+START_TIMEOUT_S = 60
+CLUSTER_START_TIMEOUT_S = 120
 
 # The configuration of whoever runs the tests does not matter.
 os.environ["PRISM_CONFIG"] = os.devnull

@@ -246,7 +246,7 @@ from prism_workspace.main import build as build_workspace
 from prism_workspace.settings import WorkspaceSettings
 
 SECRET = "prism_" + "s" * 40
-RECOVERY_S = 20.0
+RECOVERY_S = 120
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 A_RECEIPT = Receipt(
     repo="acme/app",

@@ -55,7 +55,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 
 NAME = "acme/parcel-tracker"
 REPO = repo_id(NAME)
-DEADLINE_S = 60
+DEADLINE_S = 120
 ACK_WAIT_S = 1.0
 
 

@@ -34,7 +34,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TENANT, NAME = "acme", "acme/parcels"
 COMMITS = {1: "a" * 40, 2: "b" * 40, 3: "c" * 40}
 UNPACKED_BYTES_MAX = 100_000
-DEADLINE_S = 20.0
+DEADLINE_S = 120
 
 
 class ScipStack(NamedTuple):

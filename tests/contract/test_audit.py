@@ -25,7 +25,7 @@ from prism_runtime.records import Records, open_bucket
 
 pytest_plugins = ["gateway_stack"]
 
-RECOVERY_S = 20
+RECOVERY_S = 120
 HOOK_SECRET = "s" * 24
 COMMIT = "a" * 40
 

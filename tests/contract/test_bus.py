@@ -26,7 +26,7 @@ from prism_runtime.bus import Bus
 from prism_runtime.records import open_bucket
 from prism_runtime.settings import ServiceSettings
 
-DEADLINE_S = 20
+DEADLINE_S = 120
 
 
 def removed(ordinal: int, path: str = "a.py") -> FileRemoved:

@@ -10,7 +10,7 @@ from prism_contracts.rpc.graph import CallHierarchyRequest
 from prism_contracts.rpc.search import SearchRequest
 from prism_runtime.tasks import cancelled
 
-RECOVERY_S = 20.0
+RECOVERY_S = 120
 pytest_plugins = ["gateway_stack"]
 
 DEEP = {"question": "which tests reach `main`, and what calls it?", "mode": "deep"}

@@ -53,7 +53,7 @@ from prism_store.writer import Writer
 FAST, DIMENSION = "m1", 4
 REPO = repo_id("acme/parcel-tracker")
 FILES = 3 * CARDS_PER_REQUEST + 10
-DEADLINE_S = 60
+DEADLINE_S = 120
 ACK_WAIT_S = 1.0
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

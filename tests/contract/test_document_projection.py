@@ -137,7 +137,7 @@ async def test_documents_of_a_removed_repository_are_all_indexed_again(
 ) -> None:
     made = [await place.create(f"Note {number}") for number in range(3)]
     running = [asyncio.create_task(copy.projection.run()) for copy in place.copies]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         for removed in (False, True):
             if removed:
                 await ingest.remove()

@@ -419,7 +419,7 @@ async def test_the_timer_fetches_and_goes_on_with_pushes(nats_server, team: Team
         await place.copies[0].sync.want(TENANT)
         running = asyncio.create_task(place.copies[0].sync.run())
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while (await status(place)).pending_push or len(await paths(place)) < 2:
                     await asyncio.sleep(0.05)
         finally:
@@ -440,7 +440,7 @@ async def test_an_announced_push_is_fetched_before_the_next_look_is_due(nats_ser
         await place.ask(DOCUMENTS_ANNOUNCED, DocumentsAnnouncedRequest(tenant=TENANT))
         running = asyncio.create_task(place.copies[0].sync.run())
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while not await paths(place):
                     await asyncio.sleep(0.05)
         finally:

@@ -17,7 +17,7 @@ pytest_plugins = ["gateway_stack"]
 WEBHOOK = "/api/v1/ingest/webhook"
 SECRET, COMMIT = "w" * 40, "4f5e" * 10
 URL = "https://git.example/acme/handbook"
-RECOVERY_S = 20.0
+RECOVERY_S = 120
 LATER = datetime(2040, 1, 1, tzinfo=UTC)
 KEY = document_remote_key("default")
 

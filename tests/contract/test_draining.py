@@ -24,7 +24,7 @@ from prism_runtime.bus import Bus
 from prism_runtime.settings import ServiceSettings
 
 SECRET = "prism_draining"
-DEADLINE_S = 20
+DEADLINE_S = 120
 # Longer than any test waits: a message that a stopped copy kept would come too late.
 ACK_WAIT_S = 300
 

@@ -19,7 +19,7 @@ pytest_plugins = ["gateway_stack"]
 
 OTHER = "prism_other"
 REVOCATION_S = 1.0
-DEADLINE_S = 20
+DEADLINE_S = 120
 
 
 async def status(stack, secret: str = "") -> int:

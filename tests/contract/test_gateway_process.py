@@ -19,7 +19,7 @@ from prism_runtime.streams import read_stream
 from prism_runtime.upkeep import EXIT_BUCKET_LOST
 
 SECRET = "prism_process"
-DEADLINE_S = 20
+DEADLINE_S = 120
 
 
 async def start(nats_url: str, run_dir: Path) -> asyncio.subprocess.Process:

@@ -25,7 +25,7 @@ from prism_store.gate import connect
 from prism_store.settings import StoreSettings
 
 REPO = "a1b2c3d4e5f60718"
-DEADLINE_S = 20
+DEADLINE_S = 120
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ REPO = repo_id("acme/kiln")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LINES_A_CHUNK = 3
 LANGUAGES = {"py": "python", "md": "markdown"}
-DEADLINE_S = 20
+DEADLINE_S = 120
 TEXTS = {
     "a.py": "import glaze\nfor kiln in kilns:\n    kiln.fire(cone=6)\n\nGLAZE = 'Celadon'\n",
     "docs/größe.md": "Die Größe des Ofens\r\n陶器 焼き物\n\n\tkiln log",

@@ -37,7 +37,7 @@ async def place(nats_server, tmp_path) -> AsyncIterator[Town]:
 async def kept(place: Town, commit: str) -> None:
     """Waits until the changes of an import are kept."""
     wanted = ChangesRequest(tenant=TENANT, repo=NAME)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while commit not in {one.commit for one in (await place.repositories.changes(wanted)).changes}:
             await asyncio.sleep(0.02)
 

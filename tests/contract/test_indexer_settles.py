@@ -13,7 +13,7 @@ from prism_runtime.records import Records, open_bucket
 from prism_store.gate import connect
 from prism_store.settings import StoreSettings
 
-DEADLINE_S = 20
+DEADLINE_S = 120
 REPO = repo_id("acme/parcel-tracker")
 FILES_PER_JOB = 3
 JOBS = {"older": 1, "old": 2}  # job -> version

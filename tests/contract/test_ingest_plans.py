@@ -39,7 +39,7 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus, DeadLetter
 from prism_runtime.records import Records, open_bucket
 
-DEADLINE_S = 20
+DEADLINE_S = 120
 FILES = tuple(SnapshotFile(path=f"{number}.py", blob=f"{number:040}", size_bytes=1) for number in range(2))
 REQUEST = OpenSnapshotRequest(
     tenant="t", repo_name="acme/twice", snapshot="s", commit="c", lane=Lane.LIVE, files=FILES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SECONDS_MAX = 60
+SECONDS_MAX = 240
 
 
 def start(module: str, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -84,7 +84,7 @@ EDITED = {"yard/gate.py": "from yard.crane import Crane\n\n\ndef open_gate():\n 
 EDIT_HIDES = ("yard/hoist.py",)
 HANDLE = "overlay-7"
 LEFT_BEHIND = 200  # more than a leg requests
-DEADLINE_S = 20
+DEADLINE_S = 120
 
 
 def at_topic() -> dict[str, str]:

@@ -28,7 +28,7 @@ from prism_ingest.settings import IngestSettings
 from prism_runtime.bus import Bus
 from prism_source.gittree import commit_files, snapshot_git
 
-DEADLINE_S = 30.0
+DEADLINE_S = 120
 GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_SYSTEM": os.devnull,

@@ -10,7 +10,7 @@ import httpx2
 
 from prism_cli.stack.probes import free_port
 
-DEADLINE_S = 30
+DEADLINE_S = 120
 
 
 @asynccontextmanager

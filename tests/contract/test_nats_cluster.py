@@ -20,7 +20,7 @@ from prism_runtime.records import open_bucket
 from prism_runtime.settings import InvalidSettingsError, ServiceSettings
 from prism_runtime.tasks import running
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 BUCKET, OBJECTS = "prism_test", "prism_test_objects"
 KV_STREAM, OBJ_STREAM = f"KV_{BUCKET}", f"OBJ_{OBJECTS}"
 STREAM = "PRISM_EMBEDDED"

@@ -18,7 +18,7 @@ STREAM, SUBJECT, DURABLE = "WORK", "work", "worker"
 ACK_PENDING_MAX = 4
 # No test waits for the end of such a request.
 LONG_S = 600
-DEADLINE_S = 20
+DEADLINE_S = 120
 
 
 @pytest.fixture

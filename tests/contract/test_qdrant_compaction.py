@@ -24,7 +24,7 @@ INDEXES = {
 }
 ROUTES = {"must": [{"key": "path", "match": {"prefix": "routes/"}}]}
 POINTS = 300
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 
 def point(number: int, version: int = 1) -> dict[str, Any]:

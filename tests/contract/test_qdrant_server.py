@@ -21,8 +21,8 @@ from qdrant_client import AsyncQdrantClient, models
 
 from prism_qdrant_local.limits import UNCOMPACTED_POINTS_MIN
 
-START_TIMEOUT_S = 20
-DEADLINE_S = 30
+START_TIMEOUT_S = 120
+DEADLINE_S = 120
 WORDS = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
 HTTP_OK, HTTP_NOT_FOUND = 200, 404
 VECTORS = {"fast": models.VectorParams(size=4, distance=models.Distance.COSINE)}

@@ -20,7 +20,7 @@ from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket
 from prism_runtime.settings import ServiceSettings
 
-DEADLINE_S = 20
+DEADLINE_S = 120
 NOW = datetime.now(UTC)
 ADDRESS: dict[str, Any] = {"tenant": "t", "repo": "r", "version": 1, "job": "j"}
 BEGAN = {"began": NOW - timedelta(hours=1), "fresh": NOW}

@@ -20,7 +20,7 @@ from prism_runtime.settings import ServiceSettings
 pytest_plugins = ["gateway_stack"]
 
 LIMIT = 60
-RECOVERY_S = 20
+RECOVERY_S = 120
 SEARCH = {"query": "main"}
 
 

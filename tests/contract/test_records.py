@@ -15,7 +15,7 @@ from prism_runtime.patience import StartError
 from prism_runtime.records import FollowedBucket, Records, WatchedRecords, open_bucket
 from prism_runtime.tasks import cancelled
 
-DEADLINE_S = 20
+DEADLINE_S = 120
 FOLLOWS_WITHIN_S = 1.0
 BUCKET = "prism_test"
 

@@ -32,7 +32,7 @@ NAME = "acme/pottery"
 WORDS = "glaze fires in the kiln"
 FILES = {f"src/kiln{number}.py": f"def fire{number}():\n    glaze(kiln, {number})\n" for number in range(8)}
 DOCUMENTS = ["first", "second", "third"]
-ENDS_S = 20  # for tests of what could hang
+ENDS_S = 120  # for tests of what could hang
 
 
 class Client:

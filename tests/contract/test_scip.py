@@ -13,7 +13,7 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.events import ScipStored
 from prism_contracts.records import JobState
 
-DEADLINE_S = 20
+DEADLINE_S = 120
 USE = ("parcels/depot.py", 2, "rate")
 INDEX = index(*parcels())
 DEFINITION_BLOBS = ["blob of parcels/rates.py"]

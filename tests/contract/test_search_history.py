@@ -9,7 +9,7 @@ from prism_contracts.accounting import HistoryEntry
 
 pytest_plugins = ["gateway_stack"]
 
-RECOVERY_S = 20
+RECOVERY_S = 120
 # Looks like a token of a forge, and is none.
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 OTHER = "prism_" + "a" * 40

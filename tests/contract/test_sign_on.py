@@ -75,7 +75,7 @@ async def status(stack, token: str) -> int:
 
 
 async def until_status(stack, token: str, expected: int) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         while await status(stack, token) != expected:
             await asyncio.sleep(0.02)
 

@@ -20,7 +20,7 @@ from mcp.types import ToolListChangedNotification
 
 PRISM = str(Path(sys.executable).with_name("prism"))
 STAND_IN = Path(__file__).with_name("mcp_stand_in.py")
-SECONDS_MAX = 30.0
+SECONDS_MAX = 120.0
 PAUSE_S = 0.05
 LEGACY, MODERN = "legacy", "auto"
 BOTH = pytest.mark.parametrize("mode", [LEGACY, MODERN])

@@ -27,7 +27,7 @@ from prism_workspace.core.tasks import COMMITS_MAX, created
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 REPO = "acme/parcel-tracker"
-DEADLINE_S = 20.0
+DEADLINE_S = 120
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from prism_runtime.bus import Bus
 pytest_plugins = ["gateway_stack"]
 
 OPERATOR_ONLY = {"tenant": "*"}
-RECOVERY_S = 20
+RECOVERY_S = 120
 
 
 async def usage_of(http, **params):

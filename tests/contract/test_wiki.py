@@ -41,7 +41,7 @@ from prism_scribe.operations.wiki_runs import WikiRuns
 
 pytest_plugins = ["graph_town"]
 
-DEADLINE_S = 30
+DEADLINE_S = 120
 TENANT, NAME = "acme", "acme/depot"
 REPO = repo_id(NAME)
 NOW = datetime(2026, 11, 25, tzinfo=UTC)

@@ -34,7 +34,7 @@ from prism_scribe.core.writing import Declined, NoWriter, TextWriter, Written
 from prism_scribe.handlers.descriptions import DescriptionHandlers
 from prism_scribe.operations.description_runs import DescriptionRenewal, DescriptionRuns
 
-DEADLINE_S = 30
+DEADLINE_S = 120
 TENANT, NAME = "acme", "acme/depot"
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 SENTENCE = "Computes what parcels cost for a tour."

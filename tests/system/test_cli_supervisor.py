@@ -26,7 +26,7 @@ pytestmark = pytest.mark.system
 
 PRISM = str(Path(sys.executable).with_name("prism"))
 SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "workspace", "scribe", "gateway")
-WAIT_SECONDS_MAX = 30
+WAIT_SECONDS_MAX = 180
 FIRST_PAUSE_S = 0.5
 
 # Runs when a service is loaded, to run or to be forked.
@@ -111,7 +111,7 @@ class Stack:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
 
     def up(self, **moods: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ ASKED, PUSHED, EDITED = "copies/asked", "copies/pushed", "copies/edited"
 QUESTIONS = ("withdraw money from an account", "retry with a longer pause", "insufficient funds")
 TEXTS = {path: text for path, text in FILES.items() if isinstance(text, str)}
 ROLLED = ("gateway", "search")
-FOUND_SECONDS_MAX = 60
+FOUND_SECONDS_MAX = 180
 CHANGE_EVERY_S = 0.5
 DRAIN_S = "1"  # ten looks of the proxy
 

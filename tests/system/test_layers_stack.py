@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from git_server import git_server
 from nats.js.errors import KeyNotFoundError
-from running_stack import Json, RunningStack
+from running_stack import WAIT_SECONDS_MAX, Json, RunningStack
 from source_repos import GitRepo
 from test_webhooks import GONE, Forge
 
@@ -71,7 +71,7 @@ def tree(repo: GitRepo, ref: str) -> dict[str, str]:
 async def serves(stack: RunningStack, name: str, ref: str, commit: str) -> Layer:
     """Waits until a layer serves a commit over the served base."""
     layer: Layer | None = None
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(WAIT_SECONDS_MAX):
         while True:
             layer, _ = await layer_of(stack, name, ref)
             base = next(r for r in stack.get("/api/v1/repos")["repositories"] if r["name"] == name)
@@ -127,7 +127,7 @@ async def test_a_branch_is_served_rebased_forced_and_deleted(branches: Forge) ->
     async def is_gone() -> bool:
         return (await layer_of(stack, name, "topic"))[0] is None
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(WAIT_SECONDS_MAX):
         while not await is_gone():
             await asyncio.sleep(0.05)
     assert branches.layer(name)["commit"] == base
@@ -145,7 +145,7 @@ async def test_a_pull_request_is_served_until_it_closes(branches: Forge) -> None
     await serves(stack, name, "pull/3", commit)
     assert await shown(stack, name, "pull/3") == tree(repo, "fork")
     branches.post(payload | {"action": "closed"}, event="pull_request")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(WAIT_SECONDS_MAX):
         while (await layer_of(stack, name, "pull/3"))[0]:
             await asyncio.sleep(0.05)
 

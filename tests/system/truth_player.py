@@ -52,9 +52,9 @@ SECRET = "of histories"
 GONE = "0" * 40
 LOOK_S = 0.5
 # As long as a killed service may take to restart on a slow machine, and a poll to retry after a failure.
-QUIET_SECONDS_MAX = 120.0
+QUIET_SECONDS_MAX = 300.0
 # The time within which a history must settle.
-LOOKS_SECONDS_MAX = 300.0
+LOOKS_SECONDS_MAX = 600.0
 HOLD_S = 2.0
 BUSY = frozenset({429, 500, 502, 503, 504})
 
