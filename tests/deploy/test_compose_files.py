@@ -54,7 +54,14 @@ def read(tmp_path: Path) -> Reader:
 
     def read_files(files: list[str], *options: str) -> dict[str, Any]:
         selected = [option for file in files for option in ("--file", file)]
-        command: list[str | Path] = [TOOLS / "podman-compose", "--podman-path", podman, *selected, *options, "config"]
+        command: list[str | Path] = [
+            TOOLS / "podman-compose",
+            "--podman-path",
+            podman,
+            *selected,
+            *options,
+            "config",
+        ]
         done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, encoding="utf-8")
         return dict(yaml.safe_load(done.stdout))
 
