@@ -15,6 +15,7 @@ from prism_cli.commands import (
     agents,
     asking,
     config,
+    console,
     deploying,
     documents,
     indexing,
@@ -31,6 +32,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Run": (
         stack.up,
         stack.down,
+        console.open,
         stack.status,
         stack.logs,
         stack.doctor,

@@ -36,6 +36,7 @@ KEPT = {
     names.KV_CANCELLED_JOBS: "keeps queued files from being indexed; 8 days",
     names.KV_DELIVERIES: "hashes; three days",
     names.KV_REQUESTS: "hashes, and answers sealed by tokens that are deleted; a day",
+    names.KV_SESSIONS: "digests of tokens that are deleted; twelve hours",
     names.KV_LEASES: "no tenant's",
     names.KV_INSTALLATION: "no tenant's",
     names.KV_MODEL_VERSIONS: "no tenant's",

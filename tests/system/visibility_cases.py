@@ -80,6 +80,7 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
     file = {"path": f"{of.word}/x.py", "content": "1\n"}
     return {
         "GET /whoami": RouteCase(),
+        "POST /sign-in-codes": RouteCase(),
         "POST /search": RouteCase({"query": QUESTION}, scoped),
         "POST /grep": RouteCase({"pattern": of.word}, scoped),
         "POST /context": RouteCase({"question": QUESTION}, scoped),

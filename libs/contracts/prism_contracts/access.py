@@ -92,6 +92,7 @@ SERVICES: Mapping[str, Access] = {
             names.KV_DELIVERIES: READ | WRITE,
             names.KV_DOCUMENT_REMOTES: FOLLOW,
             names.KV_REQUESTS: READ | WRITE,
+            names.KV_SESSIONS: READ | WRITE,
             names.KV_MODEL_DAYS: READ | FOLLOW,
         },
         streams={

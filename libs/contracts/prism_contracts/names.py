@@ -14,6 +14,8 @@ DELIVERIES_MAX_AGE_S = 3 * 24 * HOUR_S
 CANCELLED_JOBS_MAX_AGE_S = WEEK_S + 24 * HOUR_S
 LEASE_S = 120
 REQUESTS_MAX_AGE_S = 24 * HOUR_S
+# How long a person stays signed in to the console.
+SESSIONS_MAX_AGE_S = 12 * HOUR_S
 REQUESTS_MAX_BYTES = 256 * MIB
 
 DEAD_LETTERS = "PRISM_DEAD_LETTERS"
@@ -83,6 +85,7 @@ KV_GROUPS = "prism_groups"  # <tenant>.<name> -> Group
 KV_SECRETS = "prism_secrets"  # <tenant>.<repo id> -> SealedSecrets
 KV_DELIVERIES = "prism_deliveries"  # <sha256 of a webhook's delivery> -> Delivery
 KV_REQUESTS = "prism_requests"  # <sha256 of caller and Idempotency-Key> -> KeptRequest
+KV_SESSIONS = "prism_sessions"  # <sha256 of a cookie, or of a one-time code> -> Session
 KV_LEASES = "prism_leases"  # <task> -> its holder
 KV_INSTALLATION = "prism_installation"  # one record -> Installation
 KV_MODEL_VERSIONS = "prism_components"  # chunker, embedder-fast, embedder-deep -> ModelVersion

@@ -17,6 +17,7 @@ from prism_contracts.types import (
     TENANT_PATTERN,
     CommitIdOrNone,
     Count,
+    Digest,
     DocumentFields,
     DocumentSources,
     DocumentTags,
@@ -432,6 +433,19 @@ class Token(Message):
     def is_valid(self, now: datetime) -> bool:
         """Whether it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+class Session(Message):
+    """A person who signed in to the console with a developer token, or a code that lets one sign in once.
+
+    Only the SHA-256 of the cookie or the code is stored, as the record's key.
+    """
+
+    token: Digest  # of the token that signed in
+    made_at: datetime
+    seen_at: datetime
+    ends_at: datetime
+    is_code: bool = False
 
 
 class Limit(StrEnum):

@@ -82,17 +82,21 @@ class Service:
         start: Callable[[], Coroutine[object, object, None]],
         *,
         drain_s: float = 0.0,
+        end_streams: Callable[[], Awaitable[None]] | None = None,
         store_rest: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """The same, with an HTTP app.
 
-        After a signal it serves everything for `drain_s` seconds more. `store_rest` is called after the last
+        After a signal it serves everything for `drain_s` seconds more. `end_streams` then ends the answers that
+        would go on. `store_rest` is called after the last
         answer, while NATS is still connected.
         """
 
         async def drain() -> None:
             await self.bus.leave()
             await asyncio.sleep(drain_s)
+            if end_streams:
+                await end_streams()
 
         await self._run(app, host, port, self._lifecycle(start, drain=drain, store_rest=store_rest))
 

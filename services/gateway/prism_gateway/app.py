@@ -25,6 +25,10 @@ from prism_gateway.accounting.traced_calls import TracedCalls
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.auth import BearerAuth
 from prism_gateway.backend import BackendServices
+from prism_gateway.console.door import ConsoleDoor
+from prism_gateway.console.progress import LiveJobs
+from prism_gateway.console.routes import console_routes
+from prism_gateway.console.sessions import Sessions
 from prism_gateway.groups import Groups
 from prism_gateway.kept_requests import KeptRequests
 from prism_gateway.limits import BodyLimit, limits_of
@@ -51,6 +55,7 @@ from prism_gateway.rest import (
     wiki,
 )
 from prism_gateway.rest import history as history_door
+from prism_gateway.rest import sign_in as sign_in_door
 from prism_gateway.rest import tenants as tenant_door
 from prism_gateway.rest import tokens as token_door
 from prism_gateway.rest import usage as usage_door
@@ -81,6 +86,8 @@ class GatewayParts:
     tenants: Tenants
     groups: Groups
     tokens: TokenBook
+    sessions: Sessions
+    live_jobs: LiveJobs
     names: RepositoryNames
     vault: Vault
     webhooks: Receiver
@@ -134,12 +141,16 @@ def build_http(
     app.router.routes.extend(
         health_routes(SERVICE, {"nats": bus.check_connection}, metrics, _shared_checks(bus, parts.tokens))
     )
+    strangers = Strangers(settings.unauthenticated_per_minute)
+    app.router.routes.extend(console_routes(parts.sessions, strangers))
     routes = RouteNames(route.path for route in app.router.routes if isinstance(route, Route))
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))
     app.add_middleware(CallFrame, usage=parts.usage, audit=parts.audit, history=parts.history)
     app.add_middleware(TracedCalls, routes=routes)
-    strangers = Strangers(settings.unauthenticated_per_minute)
+    app.add_middleware(
+        ConsoleDoor, sessions=parts.sessions, strangers=strangers, usage=parts.usage, settings=settings
+    )
     app.add_middleware(
         BearerAuth, tokens=parts.tokens, sign_on=parts.sign_on, strangers=strangers, usage=parts.usage
     )
@@ -180,6 +191,7 @@ def rest_router() -> APIRouter:
         tasks.router,
         scip.router,
         token_door.router,
+        sign_in_door.router,
         tenant_door.router,
         usage_door.router,
         audit_door.router,

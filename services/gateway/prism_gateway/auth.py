@@ -61,7 +61,7 @@ class BearerAuth:
         await self._app(scope, receive, send)
 
     async def _admit(self, path: str, headers: Headers, address: str) -> Caller:
-        secret = _secret(headers)
+        secret = secret_of(headers)
         try:
             caller = await self._identify(secret)
         except PrismError as error:
@@ -130,7 +130,8 @@ def _is_guarded(path: str) -> bool:
     return path.startswith(GUARDED_PATHS) and path not in OPEN_PATHS
 
 
-def _secret(headers: Headers) -> str:
+def secret_of(headers: Headers) -> str:
+    """Returns the bearer token of a request; empty without one."""
     scheme, _, secret = headers.get("authorization", "").partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 

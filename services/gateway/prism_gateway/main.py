@@ -15,6 +15,8 @@ from prism_gateway.accounting.audit import AuditLog, AuditMetrics
 from prism_gateway.accounting.history import HistoryLog, HistoryMetrics
 from prism_gateway.accounting.usage import UsageLog, UsageMetrics
 from prism_gateway.app import SERVICE, GatewayParts, build_http
+from prism_gateway.console.progress import LiveJobs
+from prism_gateway.console.sessions import Sessions
 from prism_gateway.groups import Groups
 from prism_gateway.kept_requests import KeptRequests
 from prism_gateway.rates.limiter import Limiter, LimitMetrics
@@ -50,10 +52,13 @@ def build(
     Until `open_records`, guarded paths answer `unavailable`.
     """
     tenants, names = Tenants(plans), RepositoryNames()
+    tokens = TokenBook(tenants, unconfirmed_s_max=settings.tokens_unconfirmed_s_max)
     parts = GatewayParts(
         tenants=tenants,
         groups=Groups(),
-        tokens=TokenBook(tenants, unconfirmed_s_max=settings.tokens_unconfirmed_s_max),
+        tokens=tokens,
+        sessions=Sessions(tokens),
+        live_jobs=LiveJobs(),
         names=names,
         vault=vault,
         webhooks=Receiver(bus, tenants, vault, settings, WebhookMetrics(metrics), book=names),
@@ -73,6 +78,7 @@ async def open_records(bus: Bus, app: GatewayApp, settings: GatewaySettings) -> 
     await parts.tenants.open(bus, replicas=settings.nats_replicas)
     await parts.groups.open(bus)
     await parts.tokens.open(bus, replicas=settings.nats_replicas)
+    await parts.sessions.open(bus, replicas=settings.nats_replicas)
     await parts.limiter.open(bus, replicas=settings.nats_replicas)
     await parts.usage.open(
         bus,
@@ -120,6 +126,7 @@ async def serve() -> None:
         settings.gateway_port,
         start,
         drain_s=settings.drain_s,
+        end_streams=app.parts.live_jobs.close,
         store_rest=partial(store_rest, app),
     )
 

@@ -8,6 +8,7 @@ from prism_gateway.scopes import OPEN_ROUTES, ROUTES
 from prism_runtime.metrics import OTHER
 
 REST_PREFIX = "/api/v1"
+TEMPLATE_KEY = "console_path"  # in the state of a request for a page of the console
 
 
 class RouteNames:
@@ -20,6 +21,8 @@ class RouteNames:
 
     def of(self, scope: Scope) -> str:
         """Returns the template of a request's route, such as `/api/v1/jobs/{job}`; `other` without one."""
+        if template := scope.get("state", {}).get(TEMPLATE_KEY):
+            return str(template)
         route, path = scope.get("route"), scope["path"]
         if route is not None:
             return str(REST_PREFIX + route.path_format)

@@ -32,6 +32,7 @@ EVERYTHING = tuple(TokenScope)
 # By method and path below `/api/v1`. A route that is missing here refuses every token.
 ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "GET /whoami": ANY,
+    "POST /sign-in-codes": frozenset(TokenScope),
     "POST /search": READ,
     "POST /grep": READ,
     "POST /context": READ,

@@ -90,11 +90,17 @@ class TokenBook:
         """
         if not secret.startswith(PREFIX) or len(secret) > TOKEN_CHARS_MAX:
             return None
-        digest = digest_of(secret)
+        return await self._find(digest_of(secret), may_be_new=not is_mistyped(secret))
+
+    async def holder_of(self, digest: str) -> Caller | None:
+        """Returns the caller with the token of this digest, as `find` does."""
+        return await self._find(digest, may_be_new=True)
+
+    async def _find(self, digest: str, *, may_be_new: bool) -> Caller | None:
         records = self._records()
         # The copy may lag behind: an unknown token may be new.
         token = self._watched.get(digest) if self._watched else None
-        if token is None and not is_mistyped(secret):
+        if token is None and may_be_new:
             token = await _read(records, digest)
         now = datetime.now(UTC)
         if token is None or not token.is_valid(now) or not self._tenants.is_active(token.tenant):

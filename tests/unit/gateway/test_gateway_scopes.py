@@ -41,6 +41,8 @@ def test_every_route_and_tool_has_a_case_of_what_it_hides() -> None:
 
 # A reader may say whether an answer was useful. It changes nothing that others read.
 FEEDBACK = {"send_feedback", "POST /feedback"}
+# A person may sign in with any token, and may then do what it allows.
+SIGN_IN = "POST /sign-in-codes"
 
 
 def test_a_writing_tool_needs_the_scope_write_or_admin() -> None:
@@ -51,7 +53,15 @@ def test_a_writing_tool_needs_the_scope_write_or_admin() -> None:
 
 def test_a_writing_route_needs_more_than_read() -> None:
     tags = "POST /documents/{document}/tags"
-    questions = {"POST /search", "POST /grep", "POST /context", "POST /documents/search", tags, *FEEDBACK}
+    questions = {
+        "POST /search",
+        "POST /grep",
+        "POST /context",
+        "POST /documents/search",
+        tags,
+        SIGN_IN,
+        *FEEDBACK,
+    }
     for route, needed in ROUTES.items():
         is_writing = not route.startswith("GET ") and route not in questions
         assert READ.isdisjoint(needed) or not is_writing, route

@@ -72,6 +72,7 @@ UNRECORDED: Final[Mapping[str, str]] = {
     "POST /repos/{name:path}/descriptions": "writes what follows from the index alone",
     "POST /repos/{name:path}/wiki": "writes what follows from the index alone",
     "generate_wiki": "writes what follows from the index alone",
+    "POST /sign-in-codes": "lets its own token sign in to the console, once",
     "POST /feedback": "is stored with its sender itself",
     "send_feedback": "is stored with its sender itself",
     "POST /tasks": KEPT,

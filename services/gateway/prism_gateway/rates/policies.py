@@ -58,6 +58,7 @@ CLASS_OF_ROUTE: Mapping[str, CallClass] = {
     "POST /layers": CallClass.CREATE,
     "POST /overlays": CallClass.EMBEDDING,
     "POST /developer-tokens": CallClass.CREATE,
+    "POST /sign-in-codes": CallClass.CREATE,
     "POST /feedback": CallClass.CREATE,
     "POST /tasks": CallClass.CREATE,
     "GET /tasks": CallClass.SEARCH,

@@ -16,6 +16,7 @@ from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.backend import Backend, BackendServices
 from prism_gateway.callers import caller_of
+from prism_gateway.console.sessions import Sessions
 from prism_gateway.rates.limiter import Limiter
 from prism_gateway.rates.policies import CLASS_OF_ROUTE, CallClass
 from prism_gateway.scopes import OPEN_ROUTES, ROUTES, check_scope
@@ -75,6 +76,10 @@ async def _tokens(request: Request) -> TokenBook:
     return cast("TokenBook", request.app.state.parts.tokens)
 
 
+async def _sessions(request: Request) -> Sessions:
+    return cast("Sessions", request.app.state.parts.sessions)
+
+
 async def _tenants(request: Request) -> Tenants:
     return cast("Tenants", request.app.state.parts.tenants)
 
@@ -106,6 +111,7 @@ Webhooks = Annotated[Receiver, Depends(_webhooks)]
 RepositorySecrets = Annotated[Vault, Depends(_vault)]
 NameBook = Annotated[RepositoryNames, Depends(_names)]
 Tokens = Annotated[TokenBook, Depends(_tokens)]
+ConsoleSessions = Annotated[Sessions, Depends(_sessions)]
 Registry = Annotated[Tenants, Depends(_tenants)]
 UsageBook = Annotated[UsageLog, Depends(_usage)]
 AuditBook = Annotated[AuditLog, Depends(_audit)]

@@ -58,6 +58,13 @@ class CreatedToken(BaseModel):
     token: DeveloperToken
 
 
+class SignInCode(BaseModel):
+    """A code that signs in to the console once."""
+
+    code: str
+    seconds: int  # for which it works
+
+
 class DeveloperTokens(BaseModel):
     """The tokens of a tenant, the newest first."""
 

@@ -1,0 +1,167 @@
+"""The search page: by meaning, exact, or by the name of a symbol."""
+
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+from starlette.responses import Response
+
+from prism_contracts.errors import ErrorBody, PrismError
+from prism_contracts.rpc.common import Receipt
+from prism_contracts.rpc.imports import JOBS
+from prism_contracts.rpc.search import GREP, SEARCH, GrepMatch, GrepReply, Hit, SearchReply
+from prism_contracts.rpc.symbols import DEFINITIONS, Definition, SymbolAnswer
+from prism_gateway.console.code import CodeLine, lines_of, words_of
+from prism_gateway.console.page import PageView, Visit
+
+HITS: Final = 10
+GREP_LINES: Final = 100
+GREP_CONTEXT: Final = 1
+LINES_SHOWN: Final = 14
+SIGNALS_SHOWN: Final = 8
+
+
+class Mode(StrEnum):
+    """The kind of a search."""
+
+    MEANING = "meaning"
+    EXACT = "exact"
+    SYMBOL = "symbol"
+
+
+class ShownHit(NamedTuple):
+    """A hit with its lines as HTML, and the parts of its score."""
+
+    hit: Hit
+    lines: list[CodeLine]
+    left_out: int
+    parts: list[tuple[str, float, float]]  # name, value, percent of the largest
+
+
+class ShownFile(NamedTuple):
+    """The matching lines of a file."""
+
+    repo: str
+    path: str
+    lines: list[
+        tuple[list[CodeLine], int, str]
+    ]  # with what is around a match, its number, the enclosing symbol
+
+
+class ShownDefinition(NamedTuple):
+    """A definition with the beginning of its code."""
+
+    definition: Definition
+    lines: list[CodeLine]
+
+
+async def search(visit: Visit) -> Response:
+    """The search page, or its results alone."""
+    query = visit.query
+    asked = {name: query.get(name, "").strip() for name in ("q", "repo", "ref", "path", "language")}
+    mode = Mode(query["mode"]) if query.get("mode") in set(Mode) else Mode.MEANING
+    found: dict[str, Any] = {"hits": None, "files": None, "answer": None, "receipt": None}
+    error: ErrorBody | None = None
+    try:
+        if asked["q"]:
+            found |= await FINDERS[mode](visit, asked)
+    except PrismError as problem:
+        visit.facts.code, error = problem.code.value, problem.body
+    if visit.is_fragment:
+        visit.facts.query = ""  # a question that is still being typed is not kept in the history
+    values = {"asked": asked, "mode": mode.value, "error": error, **found}
+    if visit.is_fragment:
+        return visit.show("_results.html", **values)
+    known = await visit.ask(JOBS, limit=1)
+    names = sorted(repository.name for repository in known.repositories)
+    return visit.show("search.html", modes=[one.value for one in Mode], names=names, **values)
+
+
+async def _by_meaning(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
+    reply: SearchReply = await visit.ask(
+        SEARCH,
+        query=asked["q"],
+        repo=asked["repo"],
+        ref=asked["ref"],
+        path_filter=asked["path"],
+        language=asked["language"],
+        limit=HITS,
+        explain=True,
+    )
+    words = words_of(asked["q"])
+    return {
+        "hits": [_shown(hit, words) for hit in reply.results],
+        "reply": reply,
+        "receipt": reply.receipt,
+        "milliseconds": sum(reply.timings_ms.values()),
+    }
+
+
+async def _exact(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
+    reply: GrepReply = await visit.ask(
+        GREP,
+        pattern=asked["q"],
+        repo=asked["repo"],
+        ref=asked["ref"],
+        path_filter=asked["path"],
+        language=asked["language"],
+        limit=GREP_LINES,
+        context_lines=GREP_CONTEXT,
+    )
+    files: dict[tuple[str, str], ShownFile] = {}
+    for match in reply.matches:
+        place = (match.repo, match.file_path)
+        file = files.setdefault(place, ShownFile(match.repo, match.file_path, []))
+        file.lines.append(
+            (_around(match, asked["q"]), match.line, match.enclosing.name if match.enclosing else "")
+        )
+    return {"files": list(files.values()), "reply": reply, "receipt": reply.receipt}
+
+
+async def _by_name(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
+    reply = await visit.ask(
+        DEFINITIONS,
+        symbols=[asked["q"]],
+        repo=asked["repo"],
+        ref=asked["ref"],
+        path=asked["path"] if "*" not in asked["path"] else "",
+        include_body=True,
+    )
+    answer: SymbolAnswer = reply.answers[0]
+    receipt: Receipt = reply.receipt
+    shown = [
+        ShownDefinition(one, _first_lines(one.body, one.symbol.start_line, one.language, [asked["q"]])[0])
+        for one in answer.definitions[:HITS]
+    ]
+    return {"answer": answer, "definitions": shown, "receipt": receipt}
+
+
+FINDERS: Final = {Mode.MEANING: _by_meaning, Mode.EXACT: _exact, Mode.SYMBOL: _by_name}
+
+
+def _shown(hit: Hit, words: list[str]) -> ShownHit:
+    lines, left_out = _first_lines(hit.content, hit.start_line, hit.language, words)
+    signals = sorted(hit.signals.items(), key=lambda one: -abs(one[1]))[:SIGNALS_SHOWN]
+    most = max((abs(value) for _, value in signals), default=0.0) or 1.0
+    parts = [(name, value, 100 * abs(value) / most) for name, value in signals if value]
+    return ShownHit(hit, lines, left_out, parts)
+
+
+def _first_lines(text: str, first: int, language: str, words: list[str]) -> tuple[list[CodeLine], int]:
+    """Returns the first lines of a text as HTML, and how many more it has."""
+    rows = text.rstrip("\n").split("\n")
+    shown = "\n".join(rows[:LINES_SHOWN])
+    return lines_of(shown, first, language, words), max(0, len(rows) - LINES_SHOWN)
+
+
+def _around(match: GrepMatch, pattern: str) -> list[CodeLine]:
+    rows = [*match.before, match.text, *match.after]
+    return lines_of("\n".join(rows), match.line - len(match.before), _language(match.file_path), [pattern])
+
+
+def _language(path: str) -> str:
+    return {"py": "python", "rb": "ruby", "sh": "shell", "yml": "yaml", "yaml": "yaml", "md": "markdown"}.get(
+        path.rpartition(".")[2].lower(), ""
+    )
+
+
+VIEWS: Final = (PageView("/search", "POST /search", search),)

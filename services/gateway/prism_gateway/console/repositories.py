@@ -1,0 +1,175 @@
+"""The pages of repositories: the list with its running imports, one repository, and what can be done with it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable
+from typing import Final
+
+from starlette.responses import Response, StreamingResponse
+
+from prism_contracts.errors import PrismError
+from prism_contracts.records import FINAL_STATES, Job, JobState, Layer, LayerKind, Repository
+from prism_contracts.rpc.files import COVERAGE, CoverageReply
+from prism_contracts.rpc.imports import CANCEL_JOB, JOBS, JobsReply
+from prism_contracts.rpc.repositories import REGISTER, REINDEX, REMOVE_REPOSITORY, REPOSITORY_STATUS
+from prism_gateway.console.formats import repo_url
+from prism_gateway.console.page import PageView, Visit, fragment, redirect
+from prism_gateway.console.progress import LiveJobs
+from prism_gateway.rest.bodies import RepositoryBody
+
+JOBS_SHOWN: Final = 20
+PROBLEMS_SHOWN: Final = 200
+STREAM_S: Final = 300.0
+# How often a stream looks whether its session goes on.
+CHECKED_EVERY_S: Final = 2.5
+
+
+async def list_repositories(visit: Visit) -> Response:
+    """The list, and the imports that run."""
+    known = await visit.ask(JOBS, limit=JOBS_SHOWN)
+    return visit.show("repositories.html", known=known, running=running(known.jobs), rows=_rows(known))
+
+
+async def events(visit: Visit) -> Response:
+    """The imports that run, as they go on. A copy of the gateway asks once for all who watch the same."""
+    jobs: LiveJobs = visit.parts.live_jobs
+
+    async def stream() -> AsyncIterator[str]:
+        last, checked_at = "", time.monotonic()
+        async with asyncio.timeout(STREAM_S), jobs.watch(visit.backend) as updates:
+            async for known in updates:
+                if time.monotonic() - checked_at >= CHECKED_EVERY_S:
+                    if await visit.parts.sessions.caller(visit.cookie) is None:
+                        return
+                    checked_at = time.monotonic()
+                html = fragment("_jobs.html", running=running(known.jobs), may=visit.may, is_live=True)
+                shown = "".join(f"data: {line}\n" for line in html.splitlines() if line.strip())
+                yield f"{shown}\n" if shown != last else ": same\n\n"
+                last = shown
+
+    async def until_late() -> AsyncIterator[str]:
+        try:
+            async for part in stream():
+                yield part
+        except TimeoutError:
+            return  # the page connects again, and its session is checked again
+
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(until_late(), media_type="text/event-stream", headers=headers)
+
+
+async def new_repository(visit: Visit) -> Response:
+    """The form for a git URL."""
+    return visit.show("new_repository.html", fields={}, error=None)
+
+
+async def add_repository(visit: Visit) -> Response:
+    """Register a git URL, and import it. Problems are shown above the form."""
+    fields = await visit.form()
+    try:
+        body = await visit.form_as(RepositoryBody)
+        await visit.backend.ask(REGISTER, body.request(visit.tenant))
+    except PrismError as error:
+        visit.facts.code = error.code.value
+        return visit.show("new_repository.html", status=422, fields=fields, error=error.body)
+    return redirect("/repos")
+
+
+async def show_repository(visit: Visit) -> Response:
+    """One repository: what it serves, its last import, and which files are left out and why."""
+    name = visit.part("name")
+    found = await visit.ask(REPOSITORY_STATUS, repo=name)
+    known = await visit.ask(JOBS, limit=200)
+    repository = found.repository
+    return visit.show(
+        "repository.html",
+        found=found,
+        repository=repository,
+        coverage=await _coverage(visit, repository),
+        jobs=[job for job in known.jobs if job.repo == repository.repo][:JOBS_SHOWN],
+        layers=[layer for layer in known.layers if layer.repo == repository.repo],
+    )
+
+
+async def reindex(visit: Visit) -> Response:
+    """Fetch a repository again, and index what differs."""
+    name = visit.part("name")
+    await visit.ask(REINDEX, repo=name, force=(await visit.form()).get("force") == "on")
+    return redirect("/repos")
+
+
+async def ask_removal(visit: Visit) -> Response:
+    """Ask whether a repository should be removed."""
+    found = await visit.ask(REPOSITORY_STATUS, repo=visit.part("name"))
+    return visit.show("remove_repository.html", repository=found.repository, error="")
+
+
+async def remove(visit: Visit) -> Response:
+    """Remove a repository whose name was typed."""
+    name = visit.part("name")
+    if (await visit.form()).get("name") != name:
+        found = await visit.ask(REPOSITORY_STATUS, repo=name)
+        problem = f"Type {found.repository.name} to remove it."
+        visit.facts.code = "invalid_argument"
+        return visit.show("remove_repository.html", status=422, repository=found.repository, error=problem)
+    await visit.ask(REMOVE_REPOSITORY, repo=name)
+    return redirect("/repos")
+
+
+async def cancel(visit: Visit) -> Response:
+    """Cancel an import."""
+    await visit.ask(CANCEL_JOB, job=visit.part("job"))
+    return redirect("/repos")
+
+
+def running(jobs: Iterable[Job]) -> list[Job]:
+    """Returns the jobs that have not ended."""
+    return [job for job in jobs if job.state not in FINAL_STATES]
+
+
+async def _coverage(visit: Visit, repository: Repository) -> CoverageReply | None:
+    if repository.served is None:
+        return None
+    try:
+        return await visit.ask(COVERAGE, repo=repository.name, limit=PROBLEMS_SHOWN)
+    except PrismError:
+        return None
+
+
+class _Row:
+    """A repository in the list."""
+
+    def __init__(self, repository: Repository, layers: Iterable[Layer], jobs: Iterable[Job]) -> None:
+        own = [layer for layer in layers if layer.repo == repository.repo]
+        self.repository = repository
+        self.branches = sum(layer.kind is not LayerKind.OVERLAY for layer in own)
+        self.overlays = len(own) - self.branches
+        self.job = next((job for job in jobs if job.job == repository.last_job), None)
+        self.url = repo_url(repository.name)
+
+    @property
+    def state(self) -> str:
+        """A word of the page for what the record says."""
+        if self.repository.active_job:
+            return "indexing"
+        if self.job and self.job.state in (JobState.FAILED, JobState.ABANDONED):
+            return "failed"
+        return "indexed" if self.repository.served else "registered"
+
+
+def _rows(known: JobsReply) -> list[_Row]:
+    ordered = sorted(known.repositories, key=lambda repository: repository.name.lower())
+    return [_Row(repository, known.layers, known.jobs) for repository in ordered]
+
+
+VIEWS: Final = (
+    PageView("/repos", "GET /repos", list_repositories),
+    PageView("/repos/events", "GET /jobs", events),
+    PageView("/repos/new", "GET /repos", new_repository),
+    PageView("/repos/new", "POST /repos", add_repository, method="POST"),
+    PageView("/repos/jobs/{job}/cancel", "DELETE /jobs/{job}", cancel, method="POST"),
+    PageView("/r/{name:repository}/-/reindex", "POST /repos/{name:path}/index", reindex, method="POST"),
+    PageView("/r/{name:repository}/-/remove", "GET /repos/{name:path}/status", ask_removal),
+    PageView("/r/{name:repository}/-/remove", "DELETE /repos/{name:path}", remove, method="POST"),
+)
+REPOSITORY: Final = PageView("/r/{name:path}", "GET /repos/{name:path}/status", show_repository)

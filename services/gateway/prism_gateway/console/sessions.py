@@ -1,0 +1,105 @@
+"""Sessions of the console, and one-time codes for sign-in: records in NATS, so that any copy knows them.
+
+The key of a record is the SHA-256 of a cookie or a code. The record names the token that signed in by its
+digest, and nothing in it opens Prism.
+"""
+
+import hashlib
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from prism_contracts import names
+from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.records import Session
+from prism_gateway.callers import Caller
+from prism_gateway.tokens import TokenBook
+from prism_runtime.bus import Bus
+from prism_runtime.records import Records, open_bucket
+
+SESSION_S: Final = names.SESSIONS_MAX_AGE_S
+IDLE: Final = timedelta(hours=2)
+CODE: Final = timedelta(seconds=60)
+# A session that is used is written this often at most.
+SEEN_EVERY: Final = timedelta(minutes=1)
+SECRET_BYTES: Final = 32
+SECRET_CHARS_MAX: Final = 64
+
+
+class Sessions:
+    """Who is signed in."""
+
+    def __init__(self, tokens: TokenBook) -> None:
+        self._tokens = tokens
+        self._bucket: Records[Session] | None = None
+
+    async def open(self, bus: Bus, *, replicas: int) -> None:
+        """Open the bucket."""
+        kv = await open_bucket(bus.js, names.KV_SESSIONS, ttl_s=SESSION_S, replicas=replicas)
+        self._bucket = Records(kv, Session)
+
+    async def begin(self, digest: str) -> str:
+        """Begin a session of the token with this digest. Returns the secret for its cookie."""
+        return await self._store(digest, timedelta(seconds=SESSION_S))
+
+    async def issue_code(self, digest: str) -> str:
+        """Returns a code that begins one session of the token, within a minute."""
+        return await self._store(digest, CODE, is_code=True)
+
+    async def redeem(self, code: str) -> str | None:
+        """Begin the session of a code. Returns the secret for its cookie; None if the code is used or too old."""
+        if not _is_secret(code):
+            return None
+        now = datetime.now(UTC)
+        found = await self._records().delete_if(_key(code), lambda one: one.is_code)
+        if found is None or found.ends_at <= now or await self._tokens.holder_of(found.token) is None:
+            return None
+        return await self.begin(found.token)
+
+    async def caller(self, cookie: str) -> Caller | None:
+        """Returns who is signed in with a cookie.
+
+        None if the session is over, or if its token is revoked or expired.
+        """
+        if not _is_secret(cookie):
+            return None
+        key, now = _key(cookie), datetime.now(UTC)
+        session = await self._records().get(key)
+        if session is None or session.is_code or _is_over(session, now):
+            return None
+        caller = await self._tokens.holder_of(session.token)
+        if caller and now - session.seen_at >= SEEN_EVERY:
+            await self._records().change(key, lambda one: one.model_copy(update={"seen_at": now}))
+        return caller
+
+    async def end(self, cookie: str) -> None:
+        """End a session."""
+        if _is_secret(cookie):
+            await self._records().delete(_key(cookie))
+
+    async def _store(self, digest: str, lasts: timedelta, *, is_code: bool = False) -> str:
+        secret, now = secrets.token_urlsafe(SECRET_BYTES), datetime.now(UTC)
+        session = Session(token=digest, made_at=now, seen_at=now, ends_at=now + lasts, is_code=is_code)
+        await self._records().put(_key(secret), session)
+        return secret
+
+    def _records(self) -> Records[Session]:
+        if self._bucket is None:
+            raise PrismError(
+                ErrorCode.UNAVAILABLE,
+                "The gateway is not connected to NATS yet.",
+                "Retry in a few seconds.",
+            )
+        return self._bucket
+
+
+def _is_secret(text: str) -> bool:
+    return 0 < len(text) <= SECRET_CHARS_MAX
+
+
+def _key(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
+
+
+def _is_over(session: Session, now: datetime) -> bool:
+    return session.ends_at <= now or session.seen_at + IDLE <= now

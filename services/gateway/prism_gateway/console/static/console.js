@@ -1,0 +1,100 @@
+// What links and forms do not: results while a question is typed, running imports, keys, and marked lines.
+// Every page works without it.
+"use strict";
+
+const HEADERS = { "x-prism-fragment": "1" };
+const PAUSE_MS = 160;
+
+// Results while a question is typed: the form's own address, whose changing part is asked for.
+for (const form of document.querySelectorAll("form[data-live]")) {
+  const place = document.querySelector(form.dataset.live);
+  let timer = 0, running = null;
+  const ask = async () => {
+    running?.abort();
+    const asking = (running = new AbortController());
+    const fields = [...new FormData(form)].filter(([, value]) => value !== "");
+    const url = `${form.getAttribute("action")}?${new URLSearchParams(fields)}`;
+    place.classList.add("stale");
+    try {
+      const answer = await fetch(url, { headers: HEADERS, signal: asking.signal });
+      if (answer.status === 401) return location.reload();
+      const html = await answer.text();
+      if (asking.signal.aborted) return;
+      place.innerHTML = html;
+      history.replaceState(null, "", url);
+    } catch (error) {
+      if (asking.signal.aborted) return;
+      place.textContent = "The gateway does not answer. Press Enter to try again.";
+    }
+    place.classList.remove("stale");
+  };
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, PAUSE_MS); });
+}
+
+// Running imports: the server sends the part again when it changed. The browser connects again by itself.
+for (const place of document.querySelectorAll("[data-stream]")) {
+  let stream = null;
+  const connect = () => {
+    stream = new EventSource(place.dataset.stream);
+    let had = place.childElementCount > 0;
+    stream.onmessage = (event) => {
+      if (place.contains(document.activeElement)) return;
+      place.innerHTML = event.data;
+      const has = place.childElementCount > 0;
+      if (had && !has) location.reload(); // an import ended: the table below shows its result
+      had = has;
+    };
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) { stream?.close(); stream = null; } else if (!stream) connect();
+  });
+  if (!document.hidden) connect();
+}
+
+// Lines that an address marks: #L10 or #L10-L20. A click on a number with Shift marks a range.
+const lines = () => /^#L(\d+)(?:-L(\d+))?$/.exec(location.hash);
+const mark = (isScrolling) => {
+  const found = lines();
+  document.querySelectorAll(".l.on").forEach((line) => line.classList.remove("on"));
+  if (!found) return;
+  const [first, last] = [Number(found[1]), Number(found[2] ?? found[1])];
+  for (let number = first; number <= Math.min(last, first + 5000); number++) document.getElementById(`L${number}`)?.classList.add("on");
+  if (isScrolling) document.getElementById(`L${first}`)?.scrollIntoView({ block: "center" });
+};
+addEventListener("hashchange", () => mark(false));
+mark(true);
+document.addEventListener("click", (event) => {
+  const number = event.target.closest?.(".file .no"), found = lines();
+  if (!number || !event.shiftKey || !found) return;
+  event.preventDefault();
+  const [a, b] = [Number(found[1]), Number(number.textContent)].sort((x, y) => x - y);
+  history.replaceState(null, "", `#L${a}-L${b}`);
+  mark(false);
+});
+
+// Keys.
+const PLACES = { r: "/repos", s: "/search", d: "/documents", t: "/tasks", w: "/wiki", u: "/usage", k: "/tokens", h: "/health" };
+const isTyping = (target) => target.closest("input, textarea, select, [contenteditable]");
+const isShown = (path) => document.querySelector(`aside nav a[href="${path}"]`);
+let leader = false;
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape" && isTyping(event.target)) return event.target.blur();
+  if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
+  const place = leader && PLACES[event.key];
+  leader = event.key === "g";
+  if (place && isShown(place)) return void (location.href = place);
+  if (event.key === "/") {
+    event.preventDefault();
+    const field = document.querySelector(".big") ?? document.querySelector(".top input[type=search]");
+    field ? (field.focus(), field.select()) : (location.href = "/search");
+  } else if (event.key === "?") {
+    document.getElementById("keys")?.showModal();
+  } else if (event.key === "j" || event.key === "k") {
+    const rows = [...document.querySelectorAll("tbody tr[tabindex], .hit")];
+    const at = rows.indexOf(document.activeElement.closest("tr, .hit"));
+    rows[Math.max(0, Math.min(rows.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
+  } else if (event.key === "Enter" && document.activeElement.matches("tr, .hit")) {
+    document.activeElement.querySelector("a")?.click();
+  }
+});

@@ -1,0 +1,326 @@
+"""The web console over HTTP: sign-in, sessions, rights, headers, and pages that show hostile text as text."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
+
+import pytest
+from gateway_stack import SECRET, Stack, digest_of
+
+from prism_contracts import names
+from prism_contracts.records import Session
+from prism_gateway.console.routes import VIEWS
+from prism_gateway.console.sessions import IDLE
+from prism_gateway.mcp.toolsets import TOOLS
+from prism_gateway.scopes import ROUTES
+from prism_runtime.records import Records, open_bucket
+
+pytest_plugins = ["gateway_stack"]
+
+ORIGIN = {"Sec-Fetch-Site": "same-origin"}
+PAYLOAD = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
+PAGES = [
+    "/repos",
+    "/repos/new",
+    "/search",
+    "/search?q=how",
+    "/search?q=line&mode=exact",
+    "/search?q=main&mode=symbol",
+    "/r/acme/app",
+    "/r/acme/app/-/remove",
+    "/r/acme/app/-/tree/HEAD",
+    "/r/acme/app/-/blob/HEAD/src/app.py",
+    "/r/acme/app/-/blob/feature~x/src/app.py",
+]
+
+
+async def signed_in(http, secret: str = SECRET) -> None:
+    """Sign in as the holder of a token; the client keeps the cookie."""
+    http.headers.pop("Authorization", None)
+    answer = await http.post("/login", data={"token": secret}, headers=ORIGIN)
+    assert answer.status_code == 303, answer.text
+
+
+def problem_of(answer) -> str:
+    return re.search(r"<p><b>(.*?)</b>", answer.text)[1]
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_a_page_needs_a_session(stack: Stack, page: str) -> None:
+    async with stack.rest() as http:  # a bearer token opens no page
+        answer = await http.get(page)
+    assert answer.status_code == 303
+    assert answer.headers["location"] == f"/login?next={quote(page, safe='/')}"
+
+
+async def test_the_first_page_leads_to_the_repositories(stack: Stack) -> None:
+    async with stack.rest() as http:
+        assert (await http.get("/")).headers["location"] == "/login"
+        await signed_in(http)
+        assert (await http.get("/")).headers["location"] == "/repos"
+
+
+async def test_a_cookie_is_out_of_reach_of_scripts_and_other_sites(stack: Stack) -> None:
+    async with stack.rest() as http:
+        answer = await http.post("/login", data={"token": SECRET, "next": "/search"}, headers=ORIGIN)
+    assert answer.headers["location"] == "/search"
+    cookie = answer.headers["set-cookie"].lower()
+    assert {"httponly", "samesite=lax", "path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert SECRET not in answer.headers["set-cookie"]
+
+
+async def test_over_https_the_cookie_is_secure_and_bound_to_its_host(make_stack) -> None:
+    stack = await make_stack(public_url="https://prism.acme.dev")
+    async with stack.rest() as http:
+        headers = {"Origin": "https://prism.acme.dev"}
+        answer = await http.post("/login", data={"token": SECRET}, headers=headers)
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("__Host-prism=")
+    assert "Secure" in cookie
+
+
+@pytest.mark.parametrize("token", ["", "prism_unknown", "eyJhbGciOi", "x" * 5_000, "prism_" + "é" * 40])
+async def test_a_wrong_token_does_not_sign_in(stack: Stack, token: str) -> None:
+    async with stack.rest() as http:
+        answer = await http.post("/login", data={"token": token}, headers=ORIGIN)
+    assert answer.status_code == 403
+    assert problem_of(answer) == "The token is unknown, expired or revoked."
+    assert "set-cookie" not in answer.headers
+
+
+async def test_an_address_that_guesses_is_slowed_down(make_stack) -> None:
+    stack = await make_stack(unauthenticated_per_minute=2)
+    async with stack.rest() as http:
+        tried = [
+            (await http.post("/login", data={"token": "prism_no"}, headers=ORIGIN)).status_code
+            for _ in range(4)
+        ]
+    assert tried == [403, 403, 429, 429]
+
+
+async def test_a_request_of_another_site_changes_nothing(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        for headers in (
+            {"Sec-Fetch-Site": "cross-site"},
+            {"Sec-Fetch-Site": "same-site"},
+            {"Origin": "https://evil.example"},
+            {},
+        ):
+            for path in ("/login", "/logout", "/repos/new", "/r/acme/app/-/remove", "/r/acme/app/-/reindex"):
+                answer = await http.post(path, data={"url": "https://x.dev/a.git"}, headers=headers)
+                assert answer.status_code == 403, (path, headers)
+        assert not stack.fake.asked
+        assert (await http.get("/repos")).status_code == 200
+
+
+async def test_signing_out_ends_the_session(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        cookies = dict(http.cookies)
+        assert (await http.post("/logout", headers=ORIGIN)).headers["location"] == "/login"
+        http.cookies.update(cookies)
+        assert (await http.get("/repos")).status_code == 303
+
+
+async def test_a_revoked_token_signs_everyone_out(stack: Stack) -> None:
+    secret = "prism_" + "t" * 40
+    await stack.change_token(secret, tenant="default", scopes=("read",))
+    async with stack.rest() as http:
+        await signed_in(http, secret)
+        assert (await http.get("/repos")).status_code == 200
+        await stack.change_token(secret, revoked_at=datetime.now(UTC))
+        while (await http.get("/repos")).status_code == 200:
+            pass
+        assert (await http.get("/repos")).headers["location"] == "/login?next=/repos"
+        fragment = await http.get("/search?q=x", headers={"X-Prism-Fragment": "1"})
+        assert fragment.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ends_at": datetime.now(UTC) - timedelta(seconds=1)},
+        {"seen_at": datetime.now(UTC) - IDLE},
+        {"is_code": True},
+    ],
+)
+async def test_a_session_ends(stack: Stack, change: dict[str, object]) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        records = Records(await open_bucket(stack.bus.js, names.KV_SESSIONS), Session)
+        key = digest_of(http.cookies["prism_session"])
+        assert await records.change(key, lambda found: found.model_copy(update=change))
+        assert (await http.get("/repos")).status_code == 303
+
+
+async def test_nothing_that_is_stored_opens_prism(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        kv = await stack.bus.js.key_value(names.KV_SESSIONS)
+        (key,) = await kv.keys()
+        stored = key + (await kv.get(key)).value.decode()
+        assert SECRET not in stored
+        assert http.cookies["prism_session"] not in stored
+
+
+async def test_a_code_signs_in_once(stack: Stack) -> None:
+    async with stack.rest() as http:
+        made = await http.post("/api/v1/sign-in-codes")
+        assert made.status_code == 201
+        link = f"/login?code={made.json()['code']}"
+        http.headers.pop("Authorization")
+        shown = await http.get(
+            link, headers={"Sec-Fetch-Site": "cross-site"}
+        )  # a link on another site asks first
+        assert shown.status_code == 200
+        assert "Sign in with this link" in shown.text
+        assert (await http.get(link, headers={"Sec-Fetch-Site": "none"})).headers["location"] == "/repos"
+        assert (await http.get("/repos")).status_code == 200
+        again = await http.get(link, headers={"Sec-Fetch-Site": "none"})
+        assert again.status_code == 403
+        assert "prism open" in again.text
+
+
+async def test_an_old_code_does_not_sign_in(stack: Stack) -> None:
+    async with stack.rest() as http:
+        code = (await http.post("/api/v1/sign-in-codes")).json()["code"]
+        records = Records(await open_bucket(stack.bus.js, names.KV_SESSIONS), Session)
+        past = datetime.now(UTC) - timedelta(seconds=1)
+        await records.change(digest_of(code), lambda found: found.model_copy(update={"ends_at": past}))
+        assert (await http.post("/login", data={"code": code}, headers=ORIGIN)).status_code == 403
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_a_page_has_strict_headers_and_no_inline_script_or_style(stack: Stack, page: str) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get(page)
+    assert answer.status_code == 200, answer.text
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert answer.headers["cache-control"] == "no-store"
+    assert " style=" not in answer.text
+    assert "<style" not in answer.text
+    assert not re.search(r"<script(?![^>]* src=\"/assets/)", answer.text)
+    assert not re.search(r"<[^>]*\son\w+=", answer.text)
+    assert "http://" not in re.sub(r'placeholder="[^"]*"', "", answer.text)
+
+
+async def test_assets_are_cached_for_ever_under_the_hash_of_their_content(stack: Stack) -> None:
+    async with stack.rest() as http:
+        page = (await http.get("/login")).text
+        (style,) = set(re.findall(r"/assets/[\w.]+\.css", page))
+        answer = await http.get(style, headers={"Accept-Encoding": "gzip"})
+        assert answer.headers["content-encoding"] == "gzip"
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.headers["content-type"].startswith("text/css")
+        for name in ("console.000000000000.css", "..%2fassets.py", "console.css"):
+            assert (await http.get(f"/assets/{name}")).status_code == 404
+
+
+async def test_hostile_text_is_shown_as_text(stack: Stack) -> None:
+    hit = stack.fake.hits[0].model_copy(
+        update={
+            "file_path": f"src/{PAYLOAD}.py",
+            "content": PAYLOAD,
+            "symbol": PAYLOAD,
+            "matched": (PAYLOAD,),
+        }
+    )
+    stack.fake.hits = (hit,)
+    async with stack.rest() as http:
+        await signed_in(http)
+        for page in (
+            f"/search?q={quote(PAYLOAD)}&repo={quote(PAYLOAD)}&ref={quote(PAYLOAD)}",
+            f"/search?q={quote(PAYLOAD)}&mode=exact&path={quote(PAYLOAD)}",
+            f"/search?q={quote(PAYLOAD)}&mode=symbol&language=x",
+            f"/r/{quote(PAYLOAD)}",
+            f"/r/acme/app/-/blob/{quote(PAYLOAD, safe='')}/src/app.py",
+            f"/r/acme/app/-/blob/HEAD/{quote(PAYLOAD)}",
+            f"/r/acme/app/-/tree/HEAD/{quote(PAYLOAD)}",
+        ):
+            answer = await http.get(page)
+            assert answer.headers["content-type"].startswith("text/html"), page
+            assert "<img" not in answer.text, page
+            assert "<script>" not in answer.text, page
+            assert "49" not in re.findall(r"img src=x.{0,80}", answer.text), page
+        answer = await http.get(f"/login?next={quote(PAYLOAD)}&code={quote(PAYLOAD)}")
+        assert "<img" not in answer.text
+
+
+async def test_a_page_allows_what_its_token_allows(stack: Stack) -> None:
+    secret = "prism_" + "w" * 40
+    await stack.change_token(secret, tenant="default", scopes=("read",), repos=("acme/other",))
+    async with stack.rest() as http:
+        await signed_in(http, secret)
+        assert "Add a repository" not in (await http.get("/repos")).text
+        await http.get("/search?q=how")
+        assert stack.fake.last().visible == frozenset({"acme/other"})
+        for path in ("/repos/new", "/r/acme/app/-/reindex", "/r/acme/app/-/remove"):
+            answer = await http.post(path, data={"url": "https://x.dev/a.git", "name": "a"}, headers=ORIGIN)
+            assert answer.status_code == 403, path
+            assert "only `read`" in answer.text
+    await stack.change_token(secret, scopes=("write",))
+    async with stack.rest() as http:
+        await signed_in(http, secret)
+        while (answer := await http.get("/search?q=how")).status_code == 200:
+            pass
+        assert answer.status_code == 403
+
+
+def test_every_page_stands_for_a_route_or_tool() -> None:
+    known = ROUTES.keys() | {tool.name for tool in TOOLS}
+    for view in VIEWS:
+        assert view.call in known, view.path
+        if view.method != "GET":
+            assert view.call in ROUTES, view.path  # what changes something is recorded as its route is
+            assert not view.call.startswith("GET "), view.path
+        else:
+            assert not view.call.startswith(("PUT ", "PATCH ", "DELETE ")), view.path
+
+
+async def test_a_form_with_a_wrong_url_shows_the_problem_and_keeps_the_fields(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        form = {"url": "https://git.example/a.git", "name": "../x", "ref": "main"}
+        answer = await http.post("/repos/new", data=form, headers=ORIGIN)
+    assert answer.status_code == 422
+    assert "should be owner/name" in answer.text
+    assert 'value="https://git.example/a.git"' in answer.text
+
+
+async def test_a_removal_needs_the_name_of_the_repository(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        refused = await http.post("/r/acme/app/-/remove", data={"name": "acme/ap"}, headers=ORIGIN)
+        assert refused.status_code == 422
+        assert type(stack.fake.last()).__name__ != "RemoveRepositoryRequest"
+        done = await http.post("/r/acme/app/-/remove", data={"name": "acme/app"}, headers=ORIGIN)
+        assert done.headers["location"] == "/repos"
+        assert type(stack.fake.last()).__name__ == "RemoveRepositoryRequest"
+        audit = await http.get("/api/v1/audit", headers=stack.headers)
+    assert [entry["action"] for entry in audit.json()["entries"]].count("repository_removed") >= 1
+
+
+async def test_an_error_says_what_to_do_next(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get("/search?q=x&repo=no/such", headers={"X-Prism-Fragment": "1"})
+    assert "No such repository." in answer.text
+    assert "Use one of these." in answer.text
+    assert "<html" not in answer.text
+
+
+async def test_running_imports_arrive_as_a_stream(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        async with http.stream("GET", "/repos/events") as answer:
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            async for line in answer.aiter_lines():
+                if line.startswith("data:"):
+                    break
+    assert "<" in line
