@@ -31,6 +31,7 @@ PAGES = [
     "/r/acme/app/-/tree/HEAD",
     "/r/acme/app/-/blob/HEAD/src/app.py",
     "/r/acme/app/-/blob/feature~x/src/app.py",
+    "/r/acme/app/-/symbol/HEAD?name=main",
 ]
 
 
@@ -242,6 +243,7 @@ async def test_hostile_text_is_shown_as_text(stack: Stack) -> None:
             f"/r/acme/app/-/blob/{quote(PAYLOAD, safe='')}/src/app.py",
             f"/r/acme/app/-/blob/HEAD/{quote(PAYLOAD)}",
             f"/r/acme/app/-/tree/HEAD/{quote(PAYLOAD)}",
+            f"/r/acme/app/-/symbol/HEAD?name={quote(PAYLOAD)}&path={quote(PAYLOAD)}",
         ):
             answer = await http.get(page)
             assert answer.headers["content-type"].startswith("text/html"), page

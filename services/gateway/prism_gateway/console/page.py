@@ -4,7 +4,7 @@ import gzip
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import parse_qsl
@@ -116,7 +116,7 @@ class Visit:
 
     def may(self, call: str) -> bool:
         """Whether the token allows a route or tool."""
-        return not scopes_of(call).isdisjoint(granted(self.caller.scopes))
+        return allows(self.caller, call)
 
     async def ask(self, rpc: Rpc[RequestT, ReplyT], /, **fields: object) -> ReplyT:
         """Send a request to its service. Raises PrismError, also for fields that are not valid."""
@@ -159,6 +159,11 @@ async def form_fields(request: Request) -> list[tuple[str, str]]:
     return [(name, value.strip()) for name, value in fields if value.strip()]
 
 
+def allows(caller: Caller | None, call: str) -> bool:
+    """Whether a caller's token allows a route or tool."""
+    return caller is not None and not scopes_of(call).isdisjoint(granted(caller.scopes))
+
+
 def scopes_of(call: str) -> frozenset[TokenScope]:
     """Returns the scopes that a route or tool needs."""
     return ROUTES.get(call) or TOOLS.get(call) or frozenset()
@@ -190,9 +195,10 @@ def show_error(request: Request, body: ErrorBody) -> Response:
     state = request.scope.get("state", {})
     if facts := state.get("call"):
         facts.code = body.code.value
-    me = state.get("caller")
+    me: Caller | None = state.get("caller")
+    template = "_error.html" if FRAGMENT_HEADER in request.headers else "error.html"
     status = http_status(body.code)
-    return render(request, "error.html", status=status, me=me, error=body, may=lambda _: False)
+    return render(request, template, status=status, me=me, error=body, may=partial(allows, me))
 
 
 def body_of(error: Exception) -> ErrorBody:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from prism_gateway.console import files, finding, repositories, sign_in
+from prism_gateway.console import files, finding, repositories, sign_in, symbols
 from prism_gateway.console.assets import PREFIX, serve_asset
 from prism_gateway.console.page import PageView, answer, redirect
 from prism_gateway.console.same_origin import HOME
@@ -18,6 +18,7 @@ VIEWS: tuple[PageView, ...] = (
     *repositories.VIEWS,
     *finding.VIEWS,
     *files.VIEWS,
+    *symbols.VIEWS,
     repositories.REPOSITORY,  # last: its name may hold anything
 )
 

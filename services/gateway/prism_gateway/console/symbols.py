@@ -1,0 +1,128 @@
+"""The page of a symbol: its definitions, who uses it, what it calls, and what is not certain about that."""
+
+import asyncio
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from starlette.responses import Response
+
+from prism_contracts.code import EdgeStatus
+from prism_contracts.errors import ErrorBody, PrismError
+from prism_contracts.rpc.graph import CALL_HIERARCHY, CallDirection, CallHierarchyReply
+from prism_contracts.rpc.symbols import (
+    DEFINITIONS,
+    REFERENCES,
+    Definition,
+    ReferenceEntry,
+    ReferenceGroup,
+    SymbolReferences,
+)
+from prism_gateway.console.code import CodeLine, lines_of
+from prism_gateway.console.formats import ref_of
+from prism_gateway.console.page import PageView, Visit
+
+USES_SHOWN: Final = 200
+CALLEES_SHOWN: Final = 60
+BODY_LINES: Final = 40
+DEFINITIONS_SHOWN: Final = 10
+HEADINGS: Final = {
+    ReferenceGroup.CALLERS: "Callers",
+    ReferenceGroup.SUBTYPES: "Subtypes",
+    ReferenceGroup.TYPES: "Used as a type",
+    ReferenceGroup.VALUES: "Passed or read",
+    ReferenceGroup.ASSIGNMENTS: "Written",
+    ReferenceGroup.IMPORTS: "Imports",
+    ReferenceGroup.TESTS: "Tests",
+}
+
+
+class ShownBody(NamedTuple):
+    """A definition with the beginning of its code."""
+
+    definition: Definition
+    lines: list[CodeLine]
+    left_out: int
+
+
+class UseGroup(NamedTuple):
+    """The uses of one kind by file, and how many there are on all pages."""
+
+    heading: str
+    total: int
+    files: list[tuple[str, str, list[ReferenceEntry]]]  # repository, path, uses
+
+
+async def show_symbol(visit: Visit) -> Response:
+    """One symbol. Uses that only the name supports are shown apart from those that are resolved."""
+    name, ref = visit.part("name"), ref_of(visit.part("ref"))
+    symbol, path = visit.query.get("name", ""), visit.query.get("path", "")
+    defined, used, calls = await asyncio.gather(
+        visit.ask(DEFINITIONS, repo=name, ref=ref, symbols=[symbol], path=path, include_body=True),
+        visit.ask(REFERENCES, repo=name, ref=ref, symbols=[symbol], path=path, limit=USES_SHOWN),
+        _callees(visit, name, ref, symbol, path),
+    )
+    answer, found = defined.answers[0], used.answers[0]
+    entries = found.entries
+    return visit.show(
+        "symbol.html",
+        name=name,
+        ref=ref,
+        symbol=symbol,
+        file_path=path,
+        answer=answer,
+        bodies=[_body(one) for one in answer.definitions[:DEFINITIONS_SHOWN]],
+        found=found,
+        resolved=_groups(found, [one for one in entries if one.status is EdgeStatus.RESOLVED]),
+        candidates=_groups(found, [one for one in entries if one.status is EdgeStatus.CANDIDATE]),
+        calls=calls if isinstance(calls, CallHierarchyReply) else None,
+        callees=_callee_rows(calls) if isinstance(calls, CallHierarchyReply) else [],
+        calls_error=calls if isinstance(calls, ErrorBody) else None,
+        receipt=used.receipt,
+    )
+
+
+async def _callees(
+    visit: Visit, name: str, ref: str, symbol: str, path: str
+) -> CallHierarchyReply | ErrorBody:
+    """Returns what the symbol calls, or why that is not known."""
+    try:
+        return await visit.ask(
+            CALL_HIERARCHY,
+            repo=name,
+            ref=ref,
+            symbol=symbol,
+            path=path,
+            direction=CallDirection.CALLEES,
+            depth=1,
+            limit=CALLEES_SHOWN,
+        )
+    except PrismError as error:
+        return error.body
+
+
+def _callee_rows(reply: CallHierarchyReply) -> list[tuple[object, object]]:
+    """Returns each callee with the edge that leads to it."""
+    return [(branch.node, branch.via) for branch in reply.branches]
+
+
+def _body(definition: Definition) -> ShownBody:
+    rows = definition.body.rstrip("\n").split("\n")
+    shown = "\n".join(rows[:BODY_LINES])
+    lines = lines_of(shown, definition.symbol.start_line, definition.language)
+    return ShownBody(definition, lines, max(0, len(rows) - BODY_LINES))
+
+
+def _groups(found: SymbolReferences, entries: list[ReferenceEntry]) -> list[UseGroup]:
+    shown = []
+    for group, heading in HEADINGS.items():
+        own = [entry for entry in entries if entry.group is group]
+        files = [
+            (repo, path, list(uses))
+            for (repo, path), uses in groupby(own, key=lambda entry: (entry.repo, entry.file_path))
+        ]
+        if own:
+            shown.append(UseGroup(heading, found.counts.get(group, len(own)), files))
+    return shown
+
+
+VIEWS: Final = (PageView("/r/{name:repository}/-/symbol/{ref}", "find_references", show_symbol),)
