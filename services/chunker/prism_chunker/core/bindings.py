@@ -8,6 +8,7 @@ shadow another meaning of their name.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -59,6 +60,10 @@ _LITERALS = {
     "string": "str",
     "tuple": "tuple",
 }
+# Expressions that make an object of their field `type`.
+_CREATIONS = frozenset({"new_expression", "object_creation_expression"})
+# Languages in which `Depot(1)` makes an object.
+_TYPES_ARE_CALLED = frozenset({"kotlin", "swift"})
 _VARIABLES = frozenset({"identifier", "simple_identifier", "variable_name"})
 _NOTHING = frozenset({"none", "null", "nil", "undefined", "null_literal"})
 # No member is resolved on what such a callable returns.
@@ -74,6 +79,10 @@ _CALLEE = re.compile(r"(?:new |try |await )*\\?((?!\()(?:[\w.:$@>?!\\-]|\(\))+?)
 _HOLDER = re.compile(r"\(\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)(?=\(\)|$)")
 _AWAITED = re.compile(r"\.await\b\??")
 _TYPE_ARGUMENTS = re.compile(r"(?<=\w)\[[^\[\]]*\]$")
+# Calls in C++ whose value has the type that they name.
+_HOLDS = re.compile(
+    r"(?:(?:std::)?make_(?:unique|shared)|(?:static|dynamic|const|reinterpret)_cast)\s*<(.+)>"
+)
 # The object to which a method belongs, before a member.
 _OWN_OBJECT = re.compile(rb"(?:\$this|this|self|m?cls|mcs)[?!]?(?:\.|->)|@")
 
@@ -113,12 +122,12 @@ class BindingReader:
     def __init__(self, language: Language, syntax: Syntax, nesting: Nesting, variables: Variables) -> None:
         self._own = f"{language.own_object}."
         self._literals = _LITERALS if language.id == "python" else {}
+        self._language = language.id
         self._source = syntax.source
         self._nesting = nesting
         self._variables = variables
         self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
-        self._generics = {text_of(one["generic"][0], syntax.source) for one in syntax.matches_with("generic")}
-        self._constraints = _constraints(syntax, nesting)
+        self._generics = _generics(syntax, nesting)
         self._imported = {
             (captures.get("alias") or captures["import"])[0].start_byte
             for captures in syntax.matches_with("alias", "import")
@@ -134,6 +143,42 @@ class BindingReader:
             if is_wanted and len(kept) < bindings_max:
                 kept += self._of_name(self._label(name), variables, names)
         return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))
+
+    def type_of(self, node: Node, symbol: int) -> str:
+        """Returns the type of an expression in a symbol: of an object that it makes, a variable or a cast; else empty."""
+        if made := self._made(node):
+            return made
+        if node.type in _CASTS:
+            return self._given(node, symbol)[0]
+        if node.type not in _VARIABLES:
+            return ""
+        name = self._source[node.start_byte : node.end_byte]
+        while True:
+            for one in reversed(self._bound(name, node.start_byte, symbol)):
+                return self._said_type(one, symbol)
+            if symbol < 0:
+                break
+            symbol = self._nesting.parents[symbol]
+        fields = self._variables.get(self._own.encode() + name, ())
+        known = {self._said_type(one, symbol) for one in fields[:SOURCES_MAX]} - {""}
+        return known.pop() if len(known) == 1 else ""
+
+    def _said_type(self, variable: Variable, symbol: int) -> str:
+        captures = variable.captures
+        if declared := captures.get("declared"):
+            type_ = type_name(self._text(declared[0], declared[-1]))
+            if type_:
+                return self._without_generic(type_, symbol, variable.node)
+        return self._made(captures["given"][0]) if "given" in captures else ""
+
+    def _made(self, node: Node) -> str:
+        """Returns the type of an object that an expression makes by its constructor."""
+        if node.type in _CREATIONS and (type_ := node.child_by_field_name("type")):
+            return type_name(self._text(type_, type_))
+        if node.type == "call_expression" and self._language in _TYPES_ARE_CALLED:
+            callee = self._source[node.start_byte : node.named_children[0].end_byte]
+            return callee.decode("utf-8", "replace") if callee[:1].isupper() and callee.isalnum() else ""
+        return ""
 
     def _label(self, name: bytes) -> str:
         """Returns the name of a binding: a member of the own object has one name, however it is written."""
@@ -177,9 +222,8 @@ class BindingReader:
         captures = variable.captures
         declared = captures.get("declared") or captures.get("returned")
         type_ = type_name(self._text(declared[0], declared[-1])) if declared else ""
-        if type_ in self._constraints:
-            type_ = self._constraint(type_, symbol, variable.node)
-        if type_ and type_ not in self._generics:
+        type_ = self._without_generic(type_, symbol, variable.node)
+        if type_:
             return ("" if "returned" in captures and type_ in _PRIMITIVES else type_), ""
         known, callee = "", ""
         if made := captures.get("made"):
@@ -192,12 +236,22 @@ class BindingReader:
             callee = self._with_type_of_head(callee, node, symbol)
         return known, callee
 
-    def _constraint(self, generic: str, symbol: int, node: Node) -> str:
-        """Returns what a type parameter is declared to be: `Walk` of `fn go<W: Walk>(walker: W)`."""
-        around = {symbol, self._nesting.around(node.start_byte)}
-        known = self._constraints[generic]
-        found = {type_ for place, type_ in known.items() if place in around} or set(known.values())
-        return found.pop() if len(found) == 1 else generic
+    def _without_generic(self, type_: str, symbol: int, node: Node) -> str:
+        """Returns a type, or for a type parameter what it is declared to be, if anything.
+
+        That is `Walk` of `fn go<W: Walk>(walker: W)`. The innermost symbol around that declares the parameter
+        counts; one that is declared elsewhere has a constraint if all of its name agree.
+        """
+        declared = self._generics.get(type_)
+        if declared is None:
+            return type_
+        for innermost in (self._nesting.around(node.start_byte), symbol):
+            place = innermost
+            while place not in declared and place >= 0:
+                place = self._nesting.parents[place]
+            if place in declared:
+                return _only(declared[place])
+        return _only(frozenset().union(*declared.values()))
 
     def _given(self, node: Node, symbol: int, *, follow: bool = True) -> tuple[str, str]:
         """Returns the source of an expression's value: its callee, or the binding of the variable that it
@@ -209,7 +263,10 @@ class BindingReader:
                 break
             node = inner
         if node.type in _CALLS:
-            return "", _callee(self._before_arguments(node))
+            callee = self._before_arguments(node)
+            if kept := _HOLDS.fullmatch(callee):
+                return type_name(kept[1]), ""
+            return "", _callee(callee)
         if node.type in _CASTS:
             to = node.child_by_field_name("type") or node.named_children[-1]
             return type_name(self._text(to, to)), ""
@@ -231,13 +288,17 @@ class BindingReader:
         return f"{type_}.{rest}" if type_ else callee
 
     def _value_before(self, name: bytes, end: int, symbol: int) -> tuple[str, str]:
-        bound = [
+        bound = self._bound(name, end, symbol)
+        found = [value for other in bound if any(value := self._value(other, symbol, follow=False))]
+        return found[-1] if found else ("", "")
+
+    def _bound(self, name: bytes, end: int, symbol: int) -> list[Variable]:
+        """Returns the variables of a name that a symbol itself binds before a byte."""
+        return [
             other
             for other in self._variables.get(name, ())[:SOURCES_MAX]
             if other.node.start_byte < end and self._nesting.around(other.node.start_byte) == symbol
         ]
-        found = [value for other in bound if any(value := self._value(other, symbol, follow=False))]
-        return found[-1] if found else ("", "")
 
     def _before_arguments(self, call: Node) -> str:
         """Returns the part of a call before its arguments, for grammars that give it no field."""
@@ -252,14 +313,24 @@ class BindingReader:
         return self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
 
 
-def _constraints(syntax: Syntax, nesting: Nesting) -> dict[str, dict[int, str]]:
-    """Returns the constraint of each type parameter that has one, by the symbol that declares it."""
-    found: dict[str, dict[int, str]] = {}
-    for captures in syntax.matches_with("constraint"):
-        named, constraint = (captures.get("generic") or captures["constrained"])[0], captures["constraint"][0]
-        type_ = type_name(text_of(constraint, syntax.source))
-        found.setdefault(text_of(named, syntax.source), {})[nesting.around(named.start_byte)] = type_
+def _generics(syntax: Syntax, nesting: Nesting) -> dict[str, dict[int, set[str]]]:
+    """Returns the type parameters of a file: their constraints, by the symbol that declares them."""
+    found: dict[str, dict[int, set[str]]] = {}
+    for subject in ("generic", "constrained"):
+        for captures in syntax.matches_with(subject):
+            named = captures[subject][0]
+            name = text_of(named, syntax.source)
+            if subject == "constrained" and name not in found:  # `where Depot: Walk`
+                continue
+            types = found.setdefault(name, {}).setdefault(nesting.around(named.start_byte), set())
+            if constraint := captures.get("constraint"):
+                types |= {type_name(text_of(constraint[0], syntax.source))} - {""}
     return found
+
+
+def _only(types: AbstractSet[str]) -> str:
+    """Returns the only one of some types; empty without one, or with several."""
+    return next(iter(types)) if len(types) == 1 else ""
 
 
 def _best(variables: Sequence[Variable]) -> Iterable[Variable]:

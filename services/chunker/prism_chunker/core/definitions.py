@@ -20,6 +20,7 @@ _KINDS = {str(kind): kind for kind in SymbolKind}
 _SUBJECTS = frozenset({*_KINDS, "scope"})
 _SEPARATOR = re.compile(r"::|->|[.:/#\\]")
 _ARGUMENTS = re.compile(r"[<\[(].*", re.DOTALL)
+_TEMPLATE = re.compile(r"<[^<>]*>(?=\s*::)|(?<=<)[^<>]*<[^<>]*>(?=[^:]*>\s*::)")  # of `Box<T>::open`
 _SYMBOL = re.compile(r"^:+(?=\w)")  # the mark of a symbol in Ruby and Lisp
 _ALIAS = re.compile(r"[^\s<\[(=]+(?==)")
 _SUBSCRIPT = "subscript_expression"
@@ -146,6 +147,8 @@ def _parts(path: str) -> list[str]:
         return [*_parts(operator.group(1)), operator.group(2)]
     if alias := _ALIAS.match(path):
         return [alias.group()]
+    while (shorter := _TEMPLATE.sub("", path)) != path:
+        path = shorter
     parts = [part.strip() for part in _SEPARATOR.split(_ARGUMENTS.sub("", path))]
     return list(filter(None, parts)) or [path]
 

@@ -11,6 +11,8 @@ from operator import itemgetter
 
 from tree_sitter import Node
 
+from prism_chunker.core.arguments import arguments_of
+from prism_chunker.core.bindings import BindingReader
 from prism_chunker.core.definitions import unquoted
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
@@ -32,7 +34,7 @@ _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE}
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
 KINDS |= dict.fromkeys(("item", "file", "bare", "default", "submodule"), ReferenceKind.IMPORT)
 # Tokens that import all names of a module: `import . "fmt"`, `{ ...require("./depot") }`, `Object.assign(exports, …)`.
-_ALL_NAMES = frozenset({".", "...", "("})
+_ALL_NAMES = frozenset({".", "...", "(", "namespace"})
 _TOKENS = "token_tree"
 _SEPARATORS = frozenset({"::", "."})
 _OPERANDS = frozenset({"identifier", "self", "super", "crate", "primitive_type"})
@@ -70,14 +72,29 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
 
 
 def read_references(
-    places: Places, source: bytes, nesting: Nesting, references_max: int
+    places: Places,
+    source: bytes,
+    nesting: Nesting,
+    references_max: int,
+    bindings: BindingReader | None = None,
 ) -> tuple[Reference, ...]:
-    """Returns references in order of appearance."""
+    """Returns references in order of appearance; with `bindings`, calls with their arguments."""
     ordered = sorted(places.items(), key=itemgetter(0))[:references_max]
-    return tuple(_reference(key, node, captures, source, nesting) for (_, key), (node, captures) in ordered)
+    return tuple(
+        _reference(key, node, captures, source, nesting, bindings=bindings)
+        for (_, key), (node, captures) in ordered
+    )
 
 
-def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting: Nesting) -> Reference:
+def _reference(
+    key: str,
+    node: Node,
+    captures: Captures,
+    source: bytes,
+    nesting: Nesting,
+    *,
+    bindings: BindingReader | None,
+) -> Reference:
     kind = KINDS[key]
     name = _of(key, captures, source)
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
@@ -96,13 +113,16 @@ def _reference(key: str, node: Node, captures: Captures, source: bytes, nesting:
         qualifier = without_arguments(qualifier)
         if len(qualifier) > QUALIFIER_CHARS_MAX:
             qualifier = UNKNOWN_RECEIVER
+    symbol = nesting.around(node.start_byte)
+    is_call = kind is ReferenceKind.CALL and bindings is not None
     return Reference(
         name=name[:NAME_CHARS_MAX],
         kind=kind,
         line=node.start_point[0] + 1,
-        symbol=nesting.around(node.start_byte),
+        symbol=symbol,
         qualifier=qualifier,
         alias=alias,
+        arguments=arguments_of(node, symbol, source, bindings) if is_call and bindings else "",
     )
 
 

@@ -73,6 +73,8 @@ def _kind(
     if kind in CALLABLE_KINDS and definition.name == language.constructor:
         return SymbolKind.CONSTRUCTOR
     outer = nesting.outer[index]
+    if kind in CALLABLE_KINDS and language.c_family and definition.name == _type_around(definition, outer):
+        return SymbolKind.CONSTRUCTOR
     if kind is SymbolKind.FUNCTION and outer and (outer.kind is None or outer.kind in _METHOD_OWNERS):
         return SymbolKind.METHOD
     if (
@@ -83,6 +85,13 @@ def _kind(
     ):
         return SymbolKind.FUNCTION
     return kind
+
+
+def _type_around(definition: MatchedDefinition, outer: MatchedDefinition | None) -> str:
+    """Returns the name of the type that a member belongs to; empty without one."""
+    if definition.owner:
+        return definition.owner.rpartition(".")[2]
+    return outer.name if outer is not None and outer.kind in _METHOD_OWNERS else ""
 
 
 def _first_row(definition: MatchedDefinition, outer: MatchedDefinition | None, leads: Leads) -> int:

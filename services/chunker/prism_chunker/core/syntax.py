@@ -25,17 +25,22 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     leads = Leads(syntax, lines)
     nesting = Nesting(find_definitions(syntax, clauses=language.clauses), language, budget)
     places = find_places(syntax, nesting)
-    references = read_references(places, syntax.source, nesting, budget.references_max)
+    variables = find_variables(language, syntax)
+    reader = BindingReader(language, syntax, nesting, variables)
+    references = read_references(
+        places, syntax.source, nesting, budget.references_max, reader if language.overloads else None
+    )
     references += tuple(read_expansions(syntax, nesting, budget.references_max - len(references)))
     names = Names(language, nesting, references)
     if language.reads_members:
         names.objects |= read_objects(syntax, references)
-    variables = find_variables(language, syntax)
     shadows = Shadows(language, syntax, nesting, names, variables)
     shown = shadows.without_hidden(places, syntax.source)
     if len(shown) < len(places):
-        references = read_references(shown, syntax.source, nesting, budget.references_max)
-    bindings = BindingReader(language, syntax, nesting, variables).read(names, budget.bindings_max)
+        references = read_references(
+            shown, syntax.source, nesting, budget.references_max, reader if language.overloads else None
+        )
+    bindings = reader.read(names, budget.bindings_max)
     scopes = Scopes(language, nesting, names, bindings, shadows)
     uses = read_uses(syntax, nesting, places, scopes, budget.references_max - len(references))
     return ParsedFile(

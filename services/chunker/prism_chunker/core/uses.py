@@ -24,7 +24,10 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Bindin
 _USES = {"original": ReferenceKind.ALIAS, "use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
 _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
 _BASE_OBJECT = "super()"
-_READS = frozenset({"attribute", "selector_expression"})
+# A member that is read from an object.
+_READS = frozenset(
+    {"attribute", "field_access", "member_access_expression", "navigation_expression", "selector_expression"}
+)
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
 _HEAD = re.compile(rb"(?:\(\*)?([\w$@]+)")  # `(*Depot).open` in Go
 # Built-in names of types and values.
@@ -66,7 +69,7 @@ def read_uses(
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
                 qualifier, name = _split(path)
-                if "on" in captures:  # `getattr(depot, "weigh")`
+                if "on" in captures:  # `getattr(depot, "weigh")`, `depot?.Size`
                     qualifier = text_of(captures["on"][0], syntax.source)
                 symbol = nesting.around(start)
                 head = head_of(qualifier) if qualifier else name
@@ -163,11 +166,13 @@ class Scopes:
         ]
         self._locals = {(binding.symbol, binding.name) for binding in local}
         # Variables whose members are looked up in their type: `parcel.weight`, `depot.open` without a call.
+        # Where members are bare, what makes a value may be inherited, and the parameters of a class of Kotlin count.
         self._typed = (
             {
-                (binding.symbol, binding.name)
-                for binding in local
-                if binding.type or head_of(binding.made_by) in names.known
+                (one.symbol, one.name)
+                for one in (bindings if language.bare_members else local)
+                if one.type
+                or (one.made_by and (language.bare_members or head_of(one.made_by) in names.known))
             }
             if language.reads_members
             else set()
@@ -208,8 +213,6 @@ class Scopes:
 
     def _is_among(self, variables: AbstractSet[tuple[int, str]], name: str, symbol: int) -> bool:
         """Whether a name is one of the variables of a symbol, or of those around it."""
-        while symbol >= 0:
-            if (symbol, name) in variables:
-                return True
+        while symbol >= 0 and (symbol, name) not in variables:
             symbol = self._nesting.parents[symbol]
-        return False
+        return (symbol, name) in variables

@@ -52,6 +52,7 @@ class Language:
     bare_in_body: bool = False  # they are in the body of their class, though not in its methods
     shares_names: bool = False  # definitions of other files are visible without an import
     reads_members: bool = False  # a member of a variable may be a property, or a method that is passed on
+    overloads: bool = False  # functions of one name differ by their parameters
 
 
 def _plain(
@@ -79,6 +80,7 @@ def _parsed(
     bare_in_body: bool = False,
     shares_names: bool = False,
     reads_members: bool = False,
+    overloads: bool = False,
 ) -> Language:
     return Language(
         name,
@@ -97,6 +99,7 @@ def _parsed(
         bare_in_body,
         shares_names,
         reads_members,
+        overloads,
     )
 
 
@@ -151,8 +154,24 @@ _ALL = (
     ),
     _parsed("go", "go", exports=_CAPITAL, shares_names=True, reads_members=True),
     _parsed("rust", "rs", exports=_PUB, own_object="self"),
-    _parsed("java", "java", exports=_PRIVATE, bare_members=True, shares_names=True),
-    _parsed("kotlin", "kt kts", exports=_PRIVATE, bare_members=True, shares_names=True),
+    _parsed(
+        "java",
+        "java",
+        exports=_PRIVATE,
+        bare_members=True,
+        shares_names=True,
+        reads_members=True,
+        overloads=True,
+    ),
+    _parsed(
+        "kotlin",
+        "kt kts",
+        exports=_PRIVATE,
+        bare_members=True,
+        shares_names=True,
+        reads_members=True,
+        overloads=True,
+    ),
     _parsed("scala", "scala sc sbt", exports=_PRIVATE, bare_members=True, shares_names=True),
     _parsed("groovy", "groovy gradle gvy", "jenkinsfile", "groovy", exports=_PRIVATE),
     _parsed("c", "c", queries="c_family c_types", exports=_STATIC, c_family=True, shares_names=True),
@@ -164,11 +183,29 @@ _ALL = (
         c_family=True,
         bare_members=True,
         shares_names=True,
+        overloads=True,
     ),
     _parsed("objc", "mm", queries="c_family objc c_types", exports=_STATIC, c_family=True, shares_names=True),
-    _parsed("csharp", "cs csx", exports=_PRIVATE_UNLESS_MARKED, bare_members=True, shares_names=True),
+    _parsed(
+        "csharp",
+        "cs csx",
+        exports=_PRIVATE_UNLESS_MARKED,
+        bare_members=True,
+        shares_names=True,
+        reads_members=True,
+        overloads=True,
+    ),
     _parsed("fsharp", "fs fsx fsi", exports=_PRIVATE),
-    _parsed("swift", "swift", exports=_PRIVATE, own_object="self", bare_members=True, shares_names=True),
+    _parsed(
+        "swift",
+        "swift",
+        exports=_PRIVATE,
+        own_object="self",
+        bare_members=True,
+        shares_names=True,
+        reads_members=True,
+        overloads=True,
+    ),
     _parsed("dart", "dart", exports=_UNDERSCORE, bare_members=True, shares_names=True),
     _parsed("zig", "zig zon", exports=_PUB),
     _parsed("d", "d di"),

@@ -16,6 +16,9 @@
 (indexer_declaration "this" @name) @property
 (event_declaration name: (identifier) @name) @field
 (property_declaration name: (identifier) @name) @property
+(record_declaration (parameter_list (parameter name: (identifier) @name) @property))
+(class_declaration (parameter_list (parameter name: (identifier) @name) @field))
+(struct_declaration (parameter_list (parameter name: (identifier) @name) @field))
 (field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @field
 (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @field
 
@@ -27,11 +30,18 @@
 (object_creation_expression type: (identifier) @call)
 (object_creation_expression type: (generic_name . (identifier) @call))
 (object_creation_expression type: (qualified_name qualifier: (_) @qualifier name: (identifier) @call))
+(constructor_initializer ["this" "base"] @call)
+(base_list (identifier) @call . (argument_list))
+(base_list (generic_name . (identifier) @call) . (argument_list))
+(variable_declaration type: (identifier) @call (variable_declarator (implicit_object_creation_expression)))
+(variable_declaration type: (generic_name . (identifier) @call) (variable_declarator (implicit_object_creation_expression)))
 (attribute name: (identifier) @call)
 (base_list (identifier) @extends)
 (base_list (generic_name . (identifier) @extends))
 (base_list (qualified_name qualifier: (_) @qualifier name: (identifier) @extends))
 (assignment_expression left: (member_access_expression expression: (_) @qualifier name: (identifier) @assign))
+(object_creation_expression type: (identifier) @qualifier initializer: (initializer_expression (assignment_expression left: (identifier) @assign)))
+(object_creation_expression type: (generic_name . (identifier) @qualifier) initializer: (initializer_expression (assignment_expression left: (identifier) @assign)))
 (using_directive !name (identifier) @import)
 (using_directive !name (qualified_name) @import)
 (using_directive name: (identifier) @alias (qualified_name) @import)
@@ -57,8 +67,13 @@
 (property_declaration value: [(identifier) (member_access_expression)] @value)
 (attribute_argument [(identifier) (member_access_expression)] @value .)
 (foreach_statement right: [(identifier) (member_access_expression)] @value)
+(member_access_expression) @value
+(conditional_access_expression condition: (_) @on (member_binding_expression name: (identifier) @value))
+(is_pattern_expression expression: (identifier) @on pattern: (recursive_pattern !type (property_pattern_clause (subpattern . (identifier) @value))))
+(recursive_pattern type: (_) @on (property_pattern_clause (subpattern . (identifier) @value)))
 
 (type_parameter name: (identifier) @generic)
+(type_parameter_constraints_clause (identifier) @generic . (type_parameter_constraint type: (_) @constraint))
 (field_declaration (variable_declaration type: (_) @declared (variable_declarator name: (identifier) @member . (_)? @given)))
 (property_declaration type: (_) @declared name: (identifier) @member)
 (record_declaration (parameter_list (parameter type: (_) @declared name: (identifier) @member)))

@@ -13,20 +13,25 @@
 (field_declaration declarator: (variable_declarator name: (identifier) @name)) @field
 (constant_declaration declarator: (variable_declarator name: (identifier) @name)) @constant
 (enum_constant name: (identifier) @name) @constant
+(record_declaration parameters: (formal_parameters (formal_parameter name: (identifier) @name) @field))
 
 (method_invocation !object name: (identifier) @call)
 (method_invocation object: (_) @qualifier name: (identifier) @call)
 (object_creation_expression type: (type_identifier) @call)
 (object_creation_expression type: (generic_type . (type_identifier) @call))
-(object_creation_expression type: (scoped_type_identifier (type_identifier) @call .))
+(object_creation_expression type: (scoped_type_identifier (_) @qualifier (type_identifier) @call .))
 (method_reference . (_) @qualifier (identifier) @call .)
 (superclass (type_identifier) @extends)
 (superclass (generic_type . (type_identifier) @extends))
+(superclass (scoped_type_identifier (_) @qualifier (type_identifier) @extends .))
+(super_interfaces (type_list (scoped_type_identifier (_) @qualifier (type_identifier) @implements .)))
+(extends_interfaces (type_list (scoped_type_identifier (_) @qualifier (type_identifier) @extends .)))
 (super_interfaces (type_list (type_identifier) @implements))
 (super_interfaces (type_list (generic_type . (type_identifier) @implements)))
 (extends_interfaces (type_list (type_identifier) @extends))
 (extends_interfaces (type_list (generic_type . (type_identifier) @extends)))
 (assignment_expression left: (field_access object: (_) @qualifier field: (identifier) @assign))
+(explicit_constructor_invocation constructor: [(this) (super)] @call)
 (marker_annotation name: (identifier) @call)
 (annotation name: (identifier) @call)
 
@@ -48,8 +53,9 @@
 (element_value_array_initializer [(identifier) (field_access)] @value)
 (switch_label [(identifier) (field_access)] @value)
 (enhanced_for_statement value: [(identifier) (field_access)] @value)
+(field_access) @value
 
-(type_parameter . (type_identifier) @generic)
+(type_parameter . (type_identifier) @generic (type_bound . (_) @constraint)?)
 (field_declaration type: (_) @declared declarator: (variable_declarator name: (identifier) @member value: (_)? @given))
 (record_declaration parameters: (formal_parameters (formal_parameter type: (_) @declared name: (identifier) @member)))
 (formal_parameter type: (_) @declared name: (identifier) @bound)

@@ -19,7 +19,10 @@
 
 (call_expression (simple_identifier) @call)
 (call_expression (navigation_expression (_) @qualifier (navigation_suffix (simple_identifier) @call)))
-(constructor_invocation (user_type (type_identifier) @extends))
+(delegation_specifier (constructor_invocation (user_type (type_identifier) @extends)))
+(constructor_invocation (user_type (type_identifier) @call))
+(annotation (user_type (type_identifier) @call))
+(constructor_delegation_call ["this" "super"] @call)
 (delegation_specifier (user_type (type_identifier) @implements))
 (assignment (directly_assignable_expression (_) @qualifier (navigation_suffix (simple_identifier) @assign)))
 
@@ -47,8 +50,9 @@
 (elvis_expression [(simple_identifier) (navigation_expression)] @value)
 (when_condition [(simple_identifier) (navigation_expression)] @value)
 (collection_literal [(simple_identifier) (navigation_expression)] @value)
+(navigation_expression) @value
 
-(type_parameter (type_identifier) @generic)
+(type_parameter (type_identifier) @generic (user_type)? @constraint)
 (class_parameter (binding_pattern_kind) (simple_identifier) @member [(user_type) (nullable_type)] @declared)
 (class_parameter (simple_identifier) @bound [(user_type) (nullable_type)] @declared)
 (class_body (property_declaration (variable_declaration (simple_identifier) @member [(user_type) (nullable_type)]? @declared) . (_)? @given))

@@ -43,8 +43,9 @@
 (nil_coalescing_expression [(simple_identifier) (navigation_expression)] @value)
 (for_statement collection: [(simple_identifier) (navigation_expression)] @value)
 (statements (simple_identifier) @value .)
+(navigation_expression) @value
 
-(type_parameter (type_identifier) @generic)
+(type_parameter (type_identifier) @generic (user_type)? @constraint)
 (class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @member) (type_annotation (_) @declared)))
 (class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @member) value: (_) @given))
 (protocol_property_declaration name: (pattern bound_identifier: (simple_identifier) @member) (type_annotation (_) @declared))

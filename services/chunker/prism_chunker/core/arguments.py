@@ -1,0 +1,109 @@
+"""The arguments of a call as types: `(String, boolean, ?)` of `find(name, false, other())`.
+
+They choose among overloads. A type is a literal's, or the one that a variable is declared with or made by; the
+others are `?`. An argument with a label keeps it: `(size: int)`.
+"""
+
+from tree_sitter import Node
+
+from prism_chunker.core.bindings import BindingReader
+
+# Of a longer list only the count is kept.
+ARGUMENTS_MAX = 30
+TYPE_CHARS_MAX = 60
+# Nodes between a name and the call that it is the callee of.
+STEPS_MAX = 7
+
+UNKNOWN = "?"
+LAMBDA = "=>"
+NULL = "null"
+_LISTS = frozenset({"argument_list", "arguments", "initializer_list", "value_arguments"})
+_SUFFIXES = frozenset({"call_suffix", "constructor_suffix"})
+# Where the arguments follow the name of a variable: `Depot depot(3)`, `Depot depot = new(3)`.
+_DECLARATORS = frozenset({"implicit_object_creation_expression", "init_declarator", "variable_declarator"})
+_CLOSURES = frozenset({"annotated_lambda", "lambda_literal"})
+_LABELLED = frozenset({"argument", "value_argument"})
+_SPREADS = frozenset({"pack_expansion", "parameter_pack_expansion", "spread_element", "spread_expression"})
+_COMMENTS = frozenset({"block_comment", "comment", "line_comment", "multiline_comment"})
+_SIGNED = frozenset({"prefix_expression", "prefix_unary_expression", "unary_expression"})
+_LITERALS = {
+    "boolean_literal": "boolean", "char_literal": "char", "character_literal": "char",
+    "decimal_floating_point_literal": "double", "decimal_integer_literal": "int", "false": "boolean",
+    "hex_floating_point_literal": "double", "hex_integer_literal": "int", "hex_literal": "int", "integer_literal": "int",
+    "interpolated_string_expression": "String", "line_string_literal": "String", "long_literal": "long",
+    "multi_line_string_literal": "String", "nil": NULL, "null": NULL, "null_literal": NULL, "nullptr": NULL,
+    "raw_string_literal": "String", "real_literal": "double", "string_literal": "String", "true": "boolean",
+    "verbatim_string_literal": "String",
+    "annotated_lambda": LAMBDA, "anonymous_function": LAMBDA, "anonymous_method_expression": LAMBDA, "callable_reference": LAMBDA,
+    "lambda_expression": LAMBDA, "lambda_literal": LAMBDA, "method_reference": LAMBDA,
+}  # fmt: skip
+
+
+def arguments_of(name: Node, symbol: int, source: bytes, bindings: BindingReader) -> str:
+    """Returns the arguments of the call whose callee ends with a name; empty without a call or past a spread."""
+    around = name.parent
+    for _ in range(STEPS_MAX):
+        if around is None or around.type in _LISTS or around.type in _LABELLED:
+            return ""
+        given = _lists_of(around)
+        if given and given[0].start_byte >= name.end_byte:
+            return _text(given, symbol, source, bindings)
+        around = around.parent
+    return ""
+
+
+def _lists_of(call: Node) -> list[Node]:
+    """Returns the nodes that hold the arguments of a call: a list, and closures after it."""
+    found: list[Node] = []
+    for child in call.named_children:
+        if child.type in _SUFFIXES:
+            found += _lists_of(child)
+        elif child.type in _DECLARATORS:
+            found += _lists_of(child)[:1]
+        elif child.type in _LISTS or (child.type in _CLOSURES and call.type in _SUFFIXES):
+            found.append(child)
+    return found
+
+
+def _text(given: list[Node], symbol: int, source: bytes, bindings: BindingReader) -> str:
+    nodes = [
+        node
+        for one in given
+        for node in ([one] if one.type in _CLOSURES else one.named_children)
+        if node.type not in _COMMENTS
+    ]
+    if len(nodes) > ARGUMENTS_MAX:
+        return f"({', '.join([UNKNOWN] * len(nodes))})"
+    types = [_argument(node, symbol, source, bindings) for node in nodes]
+    return f"({', '.join(types)})" if all(types) else ""
+
+
+def _argument(node: Node, symbol: int, source: bytes, bindings: BindingReader) -> str:
+    """Returns the type of an argument after its label, if it has one; empty for a spread of many."""
+    label = ""
+    if node.type in _LABELLED and node.named_child_count:
+        inner = node.named_children
+        if len(inner) > 1 and (node.child_by_field_name("name") or inner[0].type == "simple_identifier"):
+            label = f"{source[inner[0].start_byte : inner[0].end_byte].decode('utf-8', 'replace')}: "
+        node = inner[-1]
+    if node.type in _SPREADS:
+        return ""
+    return f"{label}{_type(node, symbol, source, bindings)}"
+
+
+def _type(node: Node, symbol: int, source: bytes, bindings: BindingReader) -> str:
+    if node.type in _SIGNED and node.named_child_count == 1:
+        inner = _LITERALS.get(node.named_children[0].type, "")
+        return inner if inner in {"int", "double", "long", "boolean"} else UNKNOWN
+    if node.type == "number_literal":
+        text = source[node.start_byte : node.end_byte]
+        return "double" if b"." in text and not text.startswith(b"0x") else "int"
+    if node.type == "binary_expression":
+        parts = [_LITERALS.get(child.type, "") for child in node.named_children]
+        return "String" if "String" in parts and node.children[1].type == "+" else UNKNOWN
+    known = _LITERALS.get(node.type) or _short(bindings.type_of(node, symbol))
+    return known or UNKNOWN
+
+
+def _short(type_: str) -> str:
+    return type_ if len(type_) <= TYPE_CHARS_MAX else ""
