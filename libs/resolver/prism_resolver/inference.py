@@ -14,17 +14,21 @@ from prism_resolver.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
     BUILTIN,
+    DECLARED_ELSEWHERE,
     ECMASCRIPT,
     EMBEDDED_ARE_FIELDS,
     EXPORTS,
     IMPLICIT_OBJECT,
+    JVM,
     MAKES_BUILTIN,
     MODULE_PATHS,
     NESTED_TYPES,
     OBJECT_MODULES,
     OPEN_TYPES,
+    is_final,
 )
 from prism_resolver.modules import Certainty
+from prism_resolver.parameters import object_of
 from prism_resolver.program import SCOPE_KINDS, LocatedModule, Program, symbol_value
 from prism_resolver.unit import MODULE_EXPORTS, Unit, UnresolvedType
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
@@ -32,6 +36,9 @@ from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 # Depth of base classes of base classes, and of calls of returned values.
 STEPS_MAX = 12
 LINEAGE_MAX = 50
+
+
+_ABSTRACT = frozenset({SymbolKind.INTERFACE, SymbolKind.TRAIT})
 
 
 class Members(NamedTuple):
@@ -75,11 +82,14 @@ class Inference:
             self._imported,
             self._in_file,
             self._in_package,
+            self._in_namespace,
             self._global_type,
         ):
             value = find(name, location)
             if value is not None:
                 return value
+        if (value := self._in_imported_types(name, location)) is not None:
+            return value
         value = self._program.wildcard_value(location.unit, name)
         is_builtin = name in BUILTIN.get(location.unit.language, ()) and not location.unit.wildcards
         return EXTERNAL if is_builtin and not value.is_known else value
@@ -130,6 +140,53 @@ class Inference:
     def _in_package(self, name: str, location: Location) -> Value | None:
         refs = self._program.same_package_definitions(location.unit, name)
         return Value(ValueKind.SYMBOL, refs, strategy=Strategy.SAME_PACKAGE) if refs else None
+
+    def _in_namespace(self, name: str, location: Location) -> Value | None:
+        """Finds a name of C++ in the enclosing namespaces and those that `using` names, in the files that are included."""
+        unit = location.unit
+        if unit.language != "cpp":
+            return None
+        for qualified_name in self._program.namespaced_names(unit, name, location.inside):
+            value = self._program.included_value(unit, qualified_name)
+            if value.is_known:
+                return value
+        return None
+
+    def _in_imported_types(self, name: str, location: Location) -> Value | None:
+        """Finds a static member of a type whose members are imported: `import static a.Depot.*`, `using static a.Depot`."""
+        unit = location.unit
+        for module in unit.wildcards if unit.language in JVM else ():
+            value = self._program.member_of_imported_type(unit, module, name)
+            if value.is_known:
+                return value
+        if unit.language == "csharp":
+            for module in {one.module for imports in unit.imports.values() for one in imports}:
+                if found := self._program.members_in_other_files(unit, f"{module}.{name}"):
+                    owners = self._program.types_named(unit, module)
+                    kinds = {self._program.definition(ref).kind for ref in owners}
+                    if kinds and not kinds & SCOPE_KINDS:
+                        return Value(ValueKind.SYMBOL, found, strategy=Strategy.IMPORT)
+        return None
+
+    def extension_of(self, value: Value, name: str) -> Value:
+        """Returns the extension methods of C# for an instance: those whose first parameter is its class or a base."""
+        if value.kind is not ValueKind.INSTANCE:
+            return UNKNOWN
+        owners: set[str] = set()
+        for ref in value.symbols:
+            definition = self._program.definition(ref)
+            for _, owner in self._lineage_of(self._program.units[ref.file], definition.qualified_name):
+                owners.add(owner.rpartition(".")[2])
+        found = [
+            ref
+            for ref in self._program.named(name)
+            if object_of(self._program.definition(ref).parameters) in owners
+        ]
+        return (
+            Value(ValueKind.SYMBOL, tuple(found), value.certainty, Strategy.RECEIVER_TYPE)
+            if found
+            else UNKNOWN
+        )
 
     def _global_type(self, name: str, location: Location) -> Value | None:
         """Finds a type that is visible in all files: in the innermost enclosing or an imported scope.
@@ -279,7 +336,7 @@ class Inference:
                 return symbol_value(location.unit, positions).with_strategy(Strategy.RECEIVER)
             if not positions:
                 # `impl S { fn f }`, `func (s *S) F`: the class is defined elsewhere.
-                value = self.name_at(inside, location._replace(inside="", line=0))
+                value = self._class_elsewhere(inside, location)
                 return (
                     value._replace(kind=kind, strategy=Strategy.RECEIVER)
                     if self._is_class(value)
@@ -296,6 +353,12 @@ class Inference:
         if "." not in inside and self._is_class(value):
             return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER)
         return UNKNOWN
+
+    def _class_elsewhere(self, qualified_name: str, location: Location) -> Value:
+        """Returns the class of a member that is defined outside of it, as in `void S::f() {}`."""
+        if location.unit.language == "cpp":
+            return self._program.included_value(location.unit, qualified_name)
+        return self.name_at(qualified_name, location._replace(inside="", line=0))
 
     def member_of(self, value: Value, name: str, depth: int = 0) -> Value:
         """Returns the value of the member `name` of a value."""
@@ -386,6 +449,8 @@ class Inference:
             is_foreign = value.kind is ValueKind.EXTERNAL and _makes_no_own_object(steps, location.unit)
             return EXTERNAL if is_foreign else made
         value = self.value_of(steps_of(unresolved.type), location, depth + 1)
+        if not value.is_known and is_final(location.unit.language, unresolved.type):
+            return EXTERNAL
         if value.kind is ValueKind.SYMBOL and self._is_class(value):
             return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
         return value if value.kind in {ValueKind.EXTERNAL, ValueKind.INSTANCE} else UNKNOWN
@@ -482,6 +547,31 @@ class Inference:
                 )
         return Members((), is_inherited=False, is_complete=is_complete)
 
+    def inherited_members(self, unit: Unit, owner: str, name: str) -> tuple[SymbolRef, ...]:
+        """Returns the definitions of a member in all base classes of a class that are known."""
+        return tuple(
+            ref
+            for at, owner_name in self._lineage_of(unit, owner)
+            if at is not None and (at is not unit or owner_name != owner)
+            for ref in self._members_here(at, owner_name, name)
+        )
+
+    def own_class(self, location: Location) -> Value:
+        """Returns the class around a location."""
+        own = self._own_object(location, ValueKind.INSTANCE)
+        return own._replace(kind=ValueKind.SYMBOL) if own.is_known else own
+
+    def base_class(self, value: Value) -> Value:
+        """Returns the base class of a class, as far as it is known; no interface."""
+        for ref in value.symbols:
+            unit, owner = self._program.units[ref.file], self._program.definition(ref).qualified_name
+            for place, base in self._bases_of(unit, owner):
+                found = self.value_of(steps_of(base.type), Location(place, base.inside, base.line))
+                is_class = self._is_class(found) and found.certainty is Certainty.YES
+                if is_class and self._program.definition(found.symbols[0]).kind not in _ABSTRACT:
+                    return found
+        return UNKNOWN
+
     def _members_here(self, unit: Unit, owner: str, name: str) -> tuple[SymbolRef, ...]:
         if found := _members_in(unit, owner, name):
             return symbol_value(unit, found).symbols
@@ -518,8 +608,8 @@ class Inference:
                 continue
             seen.add((at.id, name))
             yield at, name
-            for base in at.bases.get(name, ()):
-                value = self.value_of(steps_of(base.type), Location(at, base.inside, base.line))
+            for place, base in self._bases_of(at, name):
+                value = self.value_of(steps_of(base.type), Location(place, base.inside, base.line))
                 whole = self._program.whole_export(value)
                 value = whole if whole.is_known else value
                 if self._is_class(value) and value.certainty is Certainty.YES:
@@ -544,6 +634,15 @@ class Inference:
             return unit, EXPORTS
         is_object = value.kind is ValueKind.SYMBOL and _is_value(unit, (ref.symbol,))
         return (unit, self._program.definition(ref).qualified_name) if is_object else None
+
+    def _bases_of(self, unit: Unit, name: str) -> Iterator[tuple[Unit, UnresolvedType]]:
+        """Yields the bases of a class, each with its file: other files may declare them, as for a partial class."""
+        yield from ((unit, base) for base in unit.bases.get(name, ()))
+        if unit.language in DECLARED_ELSEWHERE:
+            others = {ref.file for ref in self._program.types_named(unit, name)} - {unit.id}
+            for one in sorted(others):
+                other = self._program.units[one]
+                yield from ((other, base) for base in other.bases.get(name, ()))
 
 
 _MEMBER_STRATEGY: Mapping[ValueKind, Strategy] = {

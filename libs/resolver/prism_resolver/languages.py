@@ -53,6 +53,8 @@ EMBEDDED_ARE_FIELDS = frozenset({"go"})
 # Members may be defined outside the file of their class: in its folder, or anywhere in the repository.
 MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
+# A class is declared in one file, and has members in others.
+DECLARED_ELSEWHERE = frozenset({"cpp", "csharp"})
 # A type is visible everywhere without an import of its file. Its members may be defined elsewhere, so a
 # member is never known to be missing.
 OPEN_TYPES = frozenset({"csharp", "elixir", "ruby", "swift"})
@@ -132,6 +134,25 @@ STANDARD: Mapping[str, re.Pattern[str]] = (
         ),
     )
 )
+
+
+# Types of standard libraries that no class of a repository can be: nothing inherits from them, nor extends them.
+_FINAL: Mapping[str, re.Pattern[str]] = {
+    "java": re.compile(
+        r"(?:java\.lang\.)?(?:String|StringBuilder|StringBuffer|Integer|Long|Short|Byte|Double|Float|Boolean|Character|Math|System)"
+        r"|int|long|short|byte|double|float|boolean|char"
+    ),
+    "cpp": re.compile(
+        r"(?:std(?:::|\.))(?:string|wstring|string_view|vector|map|set|list|deque|array|pair|tuple|unordered_map|unordered_set|queue|stack"
+        r"|thread|mutex|atomic|function|bitset|any|variant)"
+    ),
+}
+
+
+def is_final(language: str, type_: str) -> bool:
+    """Returns whether a type is one of a standard library that no class of a repository can be."""
+    known = _FINAL.get(language)
+    return known is not None and known.fullmatch(type_) is not None
 
 
 @lru_cache(maxsize=1_000)

@@ -10,6 +10,7 @@ from prism_resolver.languages import (
     ECMASCRIPT,
     EXPORTS,
     FOLDER_PACKAGES,
+    JVM,
     KEEPS_IMPORTS,
     LAST_IMPORT_WINS,
     MEMBERS_ANYWHERE,
@@ -25,11 +26,14 @@ from prism_resolver.languages import (
 from prism_resolver.manifests import PackageModule, PackageProvider, Packages
 from prism_resolver.modules import Certainty, File, imports, key, keys
 from prism_resolver.occurrences import DefinitionSite, Occurrences
-from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, Import, Unit, UnitDefinition, read_unit
+from prism_resolver.parameters import without_marks
+from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, WHOLE_MODULE, Import, Unit, UnitDefinition, read_unit
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Depth of re-exports.
 STEPS_MAX = 40
+# Depth of the nested types that an import may name.
+NESTED_MAX = 3
 # A definition inside one of these is visible by its bare name everywhere in it.
 SCOPE_KINDS = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
 # Before the name of a member of a CommonJS module.
@@ -83,6 +87,7 @@ class Program:
         self._exported_values: dict[tuple[str, str], Value] = {}
         self._imported_values: dict[tuple[str, str, str], Value] = {}
         self._wildcard_closures: dict[str, Mapping[str, Certainty]] = {}
+        self._visible_usings: dict[str, Mapping[str, Sequence[str]]] = {}
         # Values that are being computed, to end cycles of imports. Cleared when the outermost lookup ends.
         self._in_progress: dict[tuple[str, str], Value] = {}
         self._is_incomplete = False
@@ -223,6 +228,35 @@ class Program:
                 chosen[symbol] = body
         return tuple(chosen.values())
 
+    def overloads(self, refs: Sequence[SymbolRef]) -> Mapping[SymbolRef, Sequence[str]]:
+        """Returns the distinct functions among definitions of a name, each with its parameters as they are declared.
+
+        A declaration and its definition are one function, which either of them may describe: only the
+        declaration has the defaults.
+        """
+        found: dict[SymbolRef, list[str]] = {}
+        known: dict[tuple[str, str, str], SymbolRef] = {}
+        for ref in refs:
+            definition = self.definition(ref)
+            body = self._body(ref) if definition.bodiless else ref
+            symbol = (body.file, definition.qualified_name, without_marks(definition.parameters))
+            found.setdefault(known.setdefault(symbol, body), []).append(definition.parameters)
+        return found
+
+    def constructors(self, ref: SymbolRef) -> Sequence[SymbolRef]:
+        """Returns what makes objects of a type: its constructors, and the type itself if it names parameters."""
+        unit, own = self.units[ref.file], self.definition(ref)
+        inside = tuple(
+            SymbolRef(ref.file, at)
+            for at, one in enumerate(unit.definitions)
+            if one.parent == ref.symbol and one.kind is SymbolKind.CONSTRUCTOR
+        )
+        named = unit.definitions[inside[0].symbol].name if inside else own.name
+        elsewhere = self.members_in_other_files(unit, f"{own.qualified_name}.{named}")
+        makers = [one for one in elsewhere if self.definition(one).kind is SymbolKind.CONSTRUCTOR]
+        primary = (ref,) if own.parameters else ()
+        return tuple(dict.fromkeys((*primary, *inside, *makers)))
+
     def _is_better(self, ref: SymbolRef, other: SymbolRef) -> bool:
         """Returns whether `ref` is better: a body than a declaration, a function than its variable."""
         one, two = self.definition(ref), self.definition(other)
@@ -236,6 +270,9 @@ class Program:
             for other in self._by_qualified_name[definition.qualified_name]
             if not self.definition(other).bodiless and _share_members(unit, self.units[other.file])
         ]
+        if len(found) > 1 and definition.parameters:
+            wanted = without_marks(definition.parameters)
+            found = [one for one in found if without_marks(self.definition(one).parameters) == wanted]
         is_shared = unit.language in MEMBERS_ANYWHERE
         return found[0] if len(found) == 1 and (is_shared or found[0].file == ref.file) else ref
 
@@ -290,7 +327,15 @@ class Program:
 
     def _clear_caches(self) -> None:
         kept = (self._located, self._exported_values, self._imported_values, self._wildcard_closures)
-        for memory in (*kept, self.lineages, self.originals, self.missing, self.candidates, self.held):
+        for memory in (
+            *kept,
+            self._visible_usings,
+            self.lineages,
+            self.originals,
+            self.missing,
+            self.candidates,
+            self.held,
+        ):
             memory.clear()
         self._packages_of_loaded = None
 
@@ -399,10 +444,11 @@ class Program:
             located = self._reexported_module(unit, whole)
         exported = self.module_export(located, one.name, exclude=unit)
         is_incomplete, self._is_incomplete = self._is_incomplete, self._is_incomplete or before
-        if exported.is_known:
-            return exported.with_strategy(Strategy.IMPORT)
-        if is_incomplete:
-            return UNKNOWN
+        if exported.is_known or is_incomplete:
+            return exported.with_strategy(Strategy.IMPORT) if exported.is_known else UNKNOWN
+        member = self.member_of_imported_type(unit, whole, one.name)
+        if member.is_known:
+            return member
         named = located if _names_module(one) else self.locate(unit, joined)
         if located.units and not named.units:
             return EXTERNAL if located.certainty is Certainty.YES else UNKNOWN
@@ -436,6 +482,23 @@ class Program:
         if value.kind is not ValueKind.MODULE:
             return NOT_FOUND
         return LocatedModule(tuple(self.units[ref.file] for ref in value.symbols), value.certainty)
+
+    def member_of_imported_type(self, unit: Unit, module: str, name: str) -> Value:
+        """Returns a member or a nested type of a type that an import names as its module: `import static a.Depot.open`."""
+        if unit.language not in JVM:
+            return UNKNOWN
+        parts = [part for part in module.split(".") if part != "Companion"]
+        for count in range(len(parts), max(0, len(parts) - NESTED_MAX), -1):
+            located = self.locate(unit, ".".join(parts[:count]))
+            owner = ".".join(parts[count - 1 :])
+            refs = tuple(
+                SymbolRef(other.id, position)
+                for other in located.units
+                for position in other.named.get(f"{owner}.{name}", ())
+            )
+            if refs:
+                return Value(ValueKind.SYMBOL, refs, located.certainty, Strategy.IMPORT)
+        return UNKNOWN
 
     def exported_value(self, unit: Unit, name: str) -> Value:
         """Returns the value of a name in a file: a definition, an import, an alias, the default or a wildcard."""
@@ -574,6 +637,54 @@ class Program:
             values.append(value.with_strategy(Strategy.WILDCARD_IMPORT, closure[exporter.id]))
         known_values = [value for value in values if value.is_known]
         return _merged(known_values, first_wins=unit.language in LAST_IMPORT_WINS)
+
+    def namespaced_names(self, unit: Unit, name: str, inside: str) -> Iterator[str]:
+        """Yields the qualified names that a name may have in C++, the nearest namespace first."""
+        usings = self._usings(unit)
+        around = [inside]
+        while around[-1]:
+            around.append(around[-1].rpartition(".")[0])
+        for outer in around:
+            if (
+                outer and outer.rpartition(".")[2] != name
+            ):  # in its class, the name of a constructor is the class
+                yield f"{outer}.{name}"
+        yield from usings.get(name, ())
+        yield name
+        for namespace in usings.get(WHOLE_MODULE, ()):
+            yield from (f"{outer}.{namespace}.{name}" if outer else f"{namespace}.{name}" for outer in around)
+
+    def names_within(self, namespace: str) -> set[str]:
+        """Returns the names of what any namespace of this name has."""
+        inside = f".{namespace}."
+        return {whole.rpartition(".")[2] for whole in self._by_qualified_name if inside in f".{whole}"}
+
+    def included_value(self, unit: Unit, qualified_name: str) -> Value:
+        """Returns the definitions of a qualified name in a file of C++ and in those that it includes; else unknown."""
+        refs = self._by_qualified_name.get(qualified_name)
+        if not refs:
+            return UNKNOWN
+        closure = self._wildcard_closure(unit)
+        found = {ref: closure.get(ref.file, Certainty.NO) for ref in refs if ref.file != unit.id}
+        best = max(found.values(), default=Certainty.NO)
+        kept = [ref for ref in refs if ref.file == unit.id or (best and found.get(ref) is best)]
+        is_own = any(ref.file == unit.id for ref in kept)
+        if not kept:
+            return UNKNOWN
+        kept.sort(key=lambda ref: (self.units[ref.file].file.path, ref.symbol))
+        certainty = Certainty.YES if is_own else best
+        strategy = Strategy.SAME_FILE if is_own and not best else Strategy.WILDCARD_IMPORT
+        return Value(ValueKind.SYMBOL, tuple(kept), certainty, strategy)
+
+    def _usings(self, unit: Unit) -> Mapping[str, Sequence[str]]:
+        """Returns what `using` makes visible in a file: its own declarations and those of the files that it includes."""
+        if unit.id not in self._visible_usings:
+            found: dict[str, list[str]] = {}
+            for file in (unit.id, *self._wildcard_closure(unit)):
+                for name, whole in self.units[file].usings.items():
+                    found.setdefault(name, []).extend(whole)
+            self._visible_usings[unit.id] = {name: list(dict.fromkeys(one)) for name, one in found.items()}
+        return self._visible_usings[unit.id]
 
     def _exporters_within(self, closure: Mapping[str, Certainty], unit: Unit, name: str) -> Sequence[Unit]:
         """Returns the other files of a closure that export a name: in import order if the last import wins, else by path."""

@@ -40,6 +40,7 @@ from prism_resolver.languages import (
 )
 from prism_resolver.modules import Certainty
 from prism_resolver.occurrences import DefinitionSite
+from prism_resolver.parameters import OVERLOADS, best_fitting, fits
 from prism_resolver.program import LocatedModule, Program
 from prism_resolver.unit import (
     INHERITS,
@@ -55,7 +56,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 10
+RULES = 11
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -71,6 +72,10 @@ KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
     ReferenceKind.ALIAS: CALLABLE_KINDS | TYPE_KINDS | VALUE_KINDS,
     ReferenceKind.VALUE: CALLABLE_KINDS | TYPE_KINDS | VALUE_KINDS,
 }
+
+
+# Calls of another constructor, of the class or of its base class. No function has such a name.
+_CONSTRUCTOR_CALLS = frozenset({"base", "super", "this"})
 
 
 class ReferenceEdge(NamedTuple):
@@ -238,9 +243,10 @@ class Resolver:
 
     def edges(self, position: int, reference: Reference, meaning: Meaning) -> Iterator[ReferenceEdge]:
         """Yields the edges of a reference, given its position in the file and its meaning."""
-        for ref in self._program.main_definitions(meaning.targets):
+        refs, status = self._called(reference, meaning)
+        for ref in refs:
             if not self._is_definition(reference, ref):
-                yield ReferenceEdge(position, ref, meaning.status, meaning.strategy)
+                yield ReferenceEdge(position, ref, status, meaning.strategy)
         if meaning.lookup is not LookupKind.NOTHING:
             yield from self._candidate_edges(position, reference, meaning.lookup)
         if reference.kind is ReferenceKind.IMPORT:
@@ -251,6 +257,78 @@ class Resolver:
         """Whether an assignment is what defines its target: `exports.open = function () {}`."""
         is_here = reference.kind is ReferenceKind.ASSIGN and ref.file == self._facts.id and ref.symbol >= 0
         return is_here and self._unit.name_lines[ref.symbol] == reference.line
+
+    def _called(self, reference: Reference, meaning: Meaning) -> tuple[Sequence[SymbolRef], EdgeStatus]:
+        """Returns the definitions that a reference leads to: of overloads, those that its arguments fit.
+
+        Several that fit, or none, are candidates. An object is made by the one constructor that fits; if several
+        fit, only its type is sure.
+        """
+        program, refs = self._program, meaning.targets
+        is_call = reference.kind is ReferenceKind.CALL and self._unit.language in OVERLOADS
+        if not is_call or not refs or meaning.strategy is Strategy.SCIP:
+            return program.main_definitions(refs), meaning.status
+        if program.definition(refs[0]).kind in TYPE_KINDS:
+            makers = program.constructors(refs[0]) if reference.arguments else ()
+            chosen = self._fitting(makers, reference.arguments) if len(makers) > 1 else ()
+            if not chosen and self._unit.language == "kotlin":
+                chosen = self._invoked(refs[0], reference.arguments)
+            return chosen if len(chosen) == 1 else program.main_definitions(refs), meaning.status
+        everywhere = self._with_overloads_elsewhere(refs)
+        known = program.overloads(everywhere)
+        if len(known) == 1:
+            inherited = self._inherited_overload(everywhere, reference.arguments)
+            return inherited or program.main_definitions(refs), meaning.status
+        chosen = self._fitting(everywhere, reference.arguments) or self._inherited_overload(
+            everywhere, reference.arguments
+        )
+        if len(chosen) == 1:
+            return chosen, meaning.status
+        return chosen or tuple(known), EdgeStatus.CANDIDATE
+
+    def _invoked(self, ref: SymbolRef, arguments: str) -> Sequence[SymbolRef]:
+        """Returns the `invoke` of a Kotlin class's companion, if a call of the class fits it and no constructor."""
+        definition = self._program.definition(ref)
+        if not arguments or fits("kotlin", definition.parameters or "()", arguments):
+            return ()
+        name = f"{definition.qualified_name}.invoke"
+        inside = self._program.units[ref.file].named.get(name, ())
+        return self._fitting([SymbolRef(ref.file, at) for at in inside], arguments)
+
+    def _fitting(self, refs: Sequence[SymbolRef], arguments: str) -> Sequence[SymbolRef]:
+        """Returns the functions among definitions of a name that arguments fit best."""
+        known = self._program.overloads(refs)
+        functions = list(known)
+        return tuple(
+            functions[at] for at in best_fitting(self._unit.language, list(known.values()), arguments)
+        )
+
+    def _with_overloads_elsewhere(self, refs: Sequence[SymbolRef]) -> Sequence[SymbolRef]:
+        """Adds the overloads of a member that other files define, in languages that allow it."""
+        unit, definition = self._program.units[refs[0].file], self._program.definition(refs[0])
+        if "." not in definition.qualified_name:
+            return refs
+        others = self._program.members_in_other_files(unit, definition.qualified_name)
+        return tuple(dict.fromkeys((*refs, *(one for one in others if self._is_callable(one)))))
+
+    def _inherited_overload(self, refs: Sequence[SymbolRef], arguments: str) -> Sequence[SymbolRef]:
+        """Returns the overload of a base class that arguments fit, if they fit none of a class's own."""
+        language = self._unit.language
+        own = self._program.definition(refs[0])
+        owner = own.qualified_name.rpartition(".")[0]
+        if not arguments or not owner or own.kind is SymbolKind.CONSTRUCTOR or self._fitting(refs, arguments):
+            return ()
+        unit = self._program.units[refs[0].file]
+        found = [
+            ref
+            for ref in self._inference.inherited_members(unit, owner, own.name)
+            if fits(language, self._program.definition(ref).parameters, arguments)
+        ]
+        chosen = self._fitting(found, arguments)
+        return chosen if len(chosen) == 1 else ()
+
+    def _is_callable(self, ref: SymbolRef) -> bool:
+        return self._program.definition(ref).kind in CALLABLE_KINDS
 
     def _candidate_edges(
         self, position: int, reference: Reference, lookup: LookupKind
@@ -318,6 +396,8 @@ class Resolver:
         return self._as_meaning(value, LookupKind.OUTSIDE)
 
     def _name_meaning(self, reference: Reference) -> Meaning:
+        if reference.kind is ReferenceKind.CALL and reference.name in _CONSTRUCTOR_CALLS:
+            return self._constructor_call(reference)
         location = self._location_of(reference.symbol, reference.line)
         if reference.kind is ReferenceKind.CALL and self._unit.language in METHODS_APART:
             location = Location(self._unit, location.inside, location.line)
@@ -325,6 +405,15 @@ class Resolver:
         return self._as_meaning(
             value, LookupKind.ALL if self._may_be_member(location) else LookupKind.OUTSIDE
         )
+
+    def _constructor_call(self, reference: Reference) -> Meaning:
+        """Resolves `this(…)` and `super(…)` in a constructor: they make the object by another constructor."""
+        location = self._location_of(reference.symbol, reference.line)
+        own = self._inference.own_class(location)
+        if own.kind is not ValueKind.SYMBOL:
+            return Meaning()
+        value = own if reference.name == "this" else self._inference.base_class(own)
+        return Meaning(value.symbols, strategy=Strategy.INHERITED) if value.symbols else Meaning()
 
     def _whole(self, value: Value) -> Value:
         """Returns what a CommonJS module is as a whole, for a value that is such a module."""
@@ -432,6 +521,8 @@ class Resolver:
         if not value.is_known and self._is_read_from_local(reference, steps):
             return UNTRACED
         member = self._inference.member_of(value, reference.name)
+        if not member.is_known and self._unit.language == "csharp":
+            member = self._inference.extension_of(value, reference.name)
         # A subclass may have what this class lacks.
         is_own = len(steps) == 1 and is_own_object(steps[0].name, self._unit.language)
         if not member.is_known and not is_own and self._inference.lacks(value, reference.name):

@@ -1,6 +1,7 @@
 """The public view of a file: its definitions, imports, base classes and variable types."""
 
 import re
+import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from prism_contracts.code import (
     Binding,
     Reference,
     ReferenceKind,
+    Symbol,
+    SymbolFact,
     SymbolKind,
 )
 from prism_resolver.facts import FileFacts
@@ -26,6 +29,7 @@ from prism_resolver.languages import (
 )
 from prism_resolver.manifests import Manifest, named_manifest
 from prism_resolver.modules import File
+from prism_resolver.parameters import OVERLOADS, parameters_of
 
 WHOLE_MODULE = "*"
 # The name of a module's default export.
@@ -46,6 +50,8 @@ class UnitDefinition(NamedTuple):
     parent: int
     bodiless: bool
     exported: bool
+    # Of a function, and of a type that is made by its name, where names are overloaded: as in `parameters.py`.
+    parameters: str = ""
 
 
 class Import(NamedTuple):
@@ -100,6 +106,8 @@ class Unit:
     stored: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # Qualified name of a variable -> the names in its initial value: `weigh` of `TABLE = {"w": weigh}`.
     held: Mapping[str, Sequence[UnresolvedType]] = field(default_factory=dict)
+    # Names of C++ that `using` makes visible, as qualified names; namespaces under WHOLE_MODULE.
+    usings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def language(self) -> str:
@@ -127,6 +135,7 @@ def read_unit(facts: FileFacts) -> Unit:
         stored=reader.stored(),
         makers=reader.makers,
         held=reader.held(),
+        usings=reader.usings(),
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
         folder=facts.path.rpartition("/")[0],
@@ -153,6 +162,13 @@ def is_shared(language: str, signature: str) -> bool:
     In C, a declaration and a body in another file are.
     """
     return language in C_FAMILY and not signature.startswith("static")
+
+
+def parameters_in(language: str, symbol: Symbol | SymbolFact) -> str:
+    """Returns the parameters of a definition in a language with overloads; empty for any other."""
+    if language not in OVERLOADS or symbol.kind in VALUE_KINDS:
+        return ""
+    return sys.intern(parameters_of(language, symbol.name, symbol.signature))
 
 
 def enclosing_callable(facts: FileFacts, symbol: int) -> int:
@@ -187,7 +203,15 @@ class _UnitReader:
     def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
         self.definitions = [
-            UnitDefinition(s.name, s.qualified_name, s.kind, s.parent, s.bodiless, s.exported)
+            UnitDefinition(
+                s.name,
+                s.qualified_name,
+                s.kind,
+                s.parent,
+                s.bodiless,
+                s.exported,
+                parameters_in(facts.language, s),
+            )
             for s in facts.symbols
         ]
         self.makers = _makers(self.definitions) if facts.language in ECMASCRIPT else frozenset()
@@ -209,7 +233,7 @@ class _UnitReader:
         wildcards: list[str] = []
         named: dict[str, list[Import]] = {}
         for reference in self._facts.references:
-            if reference.kind is not ReferenceKind.IMPORT:
+            if reference.kind is not ReferenceKind.IMPORT or self._is_using(reference):
                 continue
             if reference.name == WHOLE_MODULE or self._facts.language in WILDCARD_IMPORTS:
                 wildcards.append(reference.qualifier)
@@ -223,6 +247,22 @@ class _UnitReader:
             if not reference.alias and _last_part(reference.qualifier) == reference.name:
                 named.setdefault(reference.qualifier, []).append(one)
         return wildcards, named
+
+    def usings(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for reference in self._facts.references:
+            if reference.kind is ReferenceKind.IMPORT and self._is_using(reference):
+                named = reference.qualifier.strip(":").replace("::", ".")
+                is_whole = reference.name == WHOLE_MODULE
+                whole = named if is_whole else f"{named}.{reference.name}"
+                found.setdefault(reference.name, []).append(whole)
+        return found
+
+    def _is_using(self, reference: Reference) -> bool:
+        """Whether an import is `using` in C++, which names no file."""
+        if self._facts.language not in C_FAMILY:
+            return False
+        return reference.name == WHOLE_MODULE or _last_file(reference.qualifier) != reference.name
 
     def bases(self) -> dict[str, list[UnresolvedType]]:
         found: dict[str, list[UnresolvedType]] = {}
@@ -315,6 +355,10 @@ def _makers(definitions: Sequence[UnitDefinition]) -> frozenset[str]:
 
 def _dotted(reference: Reference) -> str:
     return f"{reference.qualifier}.{reference.name}" if reference.qualifier else reference.name
+
+
+def _last_file(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
 
 
 def _last_part(module: str) -> str:

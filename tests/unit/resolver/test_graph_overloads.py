@@ -1,0 +1,281 @@
+"""Calls of overloads, constructors and members in languages with declared types."""
+
+import pytest
+from graph_files import facts_of
+
+from prism_resolver.program import Program
+from prism_resolver.resolution import edges
+
+JAVA = """\
+package a;
+public class Depot {
+  public Depot(int size) { helper(); }
+  public Depot() { this(3); }
+  void helper() {}
+  public int weigh(String name) { return weigh(name, false); }
+  public int weigh(String name, boolean deep) { return 1; }
+  public int weigh(int n) { return 2; }
+  static Depot make() { return new Depot(); }
+  static class Nested { void go() {} }
+}
+"""
+CSHARP = """\
+namespace A {
+public class Depot : IDepot {
+  public string Name { get; set; }
+  public int Size => 1;
+  public Depot(int size) { }
+  public Depot() : this(3) { }
+  public int Weigh(string name) { return Weigh(name, false); }
+  public int Weigh(string name, bool deep) { return 1; }
+  public void Open() {}
+}
+public interface IDepot { void Open(); }
+public static class Ext { public static int Twice(this IDepot d) => 2; }
+public record Pair(int X, int Y);
+}
+"""
+KOTLIN = """\
+package a
+class Depot(val size: Int) {
+  constructor() : this(3)
+  fun weigh(name: String): Int = weigh(name, false)
+  fun weigh(name: String, deep: Boolean): Int = 1
+  companion object {
+    operator fun invoke(name: String): Depot = Depot(1)
+  }
+}
+"""
+HEADER = """\
+namespace shop {
+class Depot {
+ public:
+  explicit Depot(int size);
+  Depot() : Depot(3) {}
+  int weigh(const std::string& name, bool deep = false);
+  int weigh(int n) { return 2; }
+  Depot& with(int n) { return *this; }
+  static Depot make();
+};
+template <typename T> class Bin { public: T get(); };
+template <typename T> T Bin<T>::get() { return T(); }
+void pack(Depot& depot);
+void pack(int n);
+}
+"""
+SOURCE = """\
+#include "depot.h"
+namespace shop {
+Depot::Depot(int size) { weigh(size); }
+int Depot::weigh(const std::string& name, bool deep) { return this->weigh(1); }
+Depot Depot::make() { return Depot(2); }
+void pack(Depot& depot) { depot.weigh(1); }
+void pack(int n) { Depot depot; pack(depot); }
+}
+"""
+SWIFT = """\
+class Base { init(size: Int) {} }
+class Depot: Base {
+  init(name: String) { super.init(size: 1) }
+  init(count: Int) { super.init(size: count) }
+  func weigh(name: String) {}
+  func weigh(count: Int) {}
+}
+"""
+
+
+def lines_of(files: dict[str, str], path: str) -> set[str]:
+    """Returns each edge from a file to a symbol as `line name -> line of the target`; candidates with `?`."""
+    facts = [facts_of(*file) for file in files.items()]
+    program = Program()
+    for file in facts:
+        program.add(file)
+    by_id = {file.id: file for file in facts}
+    user = next(file for file in facts if file.path == path)
+    found = set()
+    for edge in edges(program, user):
+        reference, target = user.references[edge.reference], edge.target
+        if target.symbol >= 0:
+            line = by_id[target.file].symbols[target.symbol].name_line
+            mark = "?" if edge.status == "candidate" else ""
+            found.add(f"{reference.line} {reference.name} -> {line}{mark}")
+    return found
+
+
+def java(body: str, header: str = "package a;\n") -> set[str]:
+    text = f"{header}class User extends Depot {{\n{body}\n}}\n"
+    return lines_of({"a/Depot.java": JAVA, "a/User.java": text}, "a/User.java")
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('void f(Depot d) { d.weigh("x"); }', "3 weigh -> 6"),
+        ('void f(Depot d) { d.weigh("x", true); }', "3 weigh -> 7"),
+        ("void f(Depot d) { d.weigh(3); }", "3 weigh -> 8"),
+        ("void f(Depot d, String s) { d.weigh(s); }", "3 weigh -> 6"),
+        ("void f(Depot d) { d.weigh(other()); }", "3 weigh -> 6?"),
+        ("void f(Depot d) { d.weigh(other()); }", "3 weigh -> 8?"),
+        ("void f() { new Depot(3); }", "3 Depot -> 3"),
+        ("void f() { new Depot(); }", "3 Depot -> 4"),
+        ("void f() { new Depot(other()); }", "3 Depot -> 3"),
+        ("User() { super(4); }", "3 super -> 3"),
+        ("User() { super(); }", "3 super -> 4"),
+        ("void f() { new Depot.Nested().go(); }", "3 Nested -> 10"),
+        ("void f() { new Depot.Nested().go(); }", "3 go -> 10"),
+        ("<T extends Depot> void f(T t) { t.helper(); }", "3 helper -> 5"),
+        ("int weigh(boolean b) { return weigh(3); }", "3 weigh -> 8"),  # of the base class
+    ],
+)  # fmt: skip
+def test_java_calls_reach_the_overload_that_fits(body: str, found: str) -> None:
+    assert found in java(body)
+
+
+def test_delegating_overload_does_not_call_itself() -> None:
+    own = lines_of({"a/Depot.java": JAVA}, "a/Depot.java")
+    assert "6 weigh -> 7" in own
+    assert "4 this -> 3" in own
+    assert not own & {"6 weigh -> 6", "6 weigh -> 8"}
+
+
+def test_java_static_imports_are_followed() -> None:
+    files = {
+        "a/Depot.java": JAVA,
+        "b/One.java": "package b;\nimport static a.Depot.make;\nclass One { void f() { make().helper(); } }\n",
+        "b/All.java": "package b;\nimport static a.Depot.*;\nclass All { void f() { make(); } }\n",
+        "b/Nest.java": "package b;\nimport a.Depot.Nested;\nclass Nest { void f(Nested n) { n.go(); } }\n",
+    }
+    assert {"3 make -> 9", "3 helper -> 5"} <= lines_of(files, "b/One.java")
+    assert "3 make -> 9" in lines_of(files, "b/All.java")
+    assert "3 go -> 10" in lines_of(files, "b/Nest.java")
+
+
+def test_java_string_is_no_object_of_the_repository() -> None:
+    assert not {one for one in java("void f(String s) { s.helper(); }") if " helper " in one}
+
+
+def test_java_record_components_are_members() -> None:
+    text = "record Point(int x, int y) { int sum() { return x() + y; } }\nclass User { int f(Point p) { return p.x(); } }\n"
+    assert {"1 x -> 1", "1 y -> 1", "2 x -> 1"} <= lines_of({"Point.java": text}, "Point.java")
+
+
+def csharp(body: str) -> set[str]:
+    text = f"using A;\nusing static A.Ext;\nnamespace B {{\n{body}\n}}\n"
+    return lines_of({"a/Depot.cs": CSHARP, "b/User.cs": text}, "b/User.cs")
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('class U { void F(Depot d) { d.Weigh("x"); } }', "4 Weigh -> 7"),
+        ('class U { void F(Depot d) { d.Weigh("x", true); } }', "4 Weigh -> 8"),
+        ("class U { void F() { new Depot(3); } }", "4 Depot -> 5"),
+        ("class U { void F() { Depot d = new(3); } }", "4 Depot -> 5"),
+        ('class U { void F() { var d = new Depot { Name = "x" }; } }', "4 Name -> 3"),
+        ("class U : Depot { U() : base(4) { } }", "4 base -> 5"),
+        ("class U(IDepot depot) { void F() { depot.Open(); } }", "4 Open -> 11"),
+        ("class U { void F(Depot d) { if (d.Size > 3) {} } }", "4 Size -> 4"),
+        ("class U { int F(Depot d) => d.Size; }", "4 Size -> 4"),
+        ("class U { void F(Depot d) { while (!d.Size.Big) {} } }", "4 Size -> 4"),
+        ("class U { bool F(Depot d) => d is { Size: 3 }; }", "4 Size -> 4"),
+        ("class U { bool F(object d) => d is Depot { Size: 3 }; }", "4 Size -> 4"),
+        ("class U { int? F(Depot d) => d?.Size; }", "4 Size -> 4"),
+        ("class U { void F(Depot d) { d.Twice(); } }", "4 Twice -> 12"),
+        ("class U { void F(Depot d) { Twice(d); } }", "4 Twice -> 12"),
+        ("class U { int F(Pair p) => p.X; }", "4 X -> 13"),
+        ("class U<T> where T : IDepot { void F(T t) { t.Open(); } }", "4 Open -> 11"),
+    ],
+)  # fmt: skip
+def test_csharp_uses_are_resolved(body: str, found: str) -> None:
+    assert found in csharp(body)
+
+
+def test_csharp_partial_class_has_the_bases_of_all_its_parts() -> None:
+    files = {
+        "A.cs": "namespace A { public partial class P { void F() { Run(); } } }\n",
+        "B.cs": "namespace A { public partial class P : Base { } }\n",
+        "C.cs": "namespace A { public class Base { protected void Run() {} } }\n",
+    }
+    assert "1 Run -> 1" in lines_of(files, "A.cs")
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('fun f(d: Depot) { d.weigh("x") }', "3 weigh -> 4"),
+        ('fun f(d: Depot) { d.weigh("x", true) }', "3 weigh -> 5"),
+        ("fun f() { Depot() }", "3 Depot -> 3"),
+        ("fun f() { Depot(3) }", "3 Depot -> 2"),
+        ("fun f() { Depot(size = 3) }", "3 Depot -> 2"),
+        ('fun f() { Depot("x") }', "3 Depot -> 7"),
+        ("fun f(d: Depot) { if (d.size > 3) {} }", "3 size -> 2"),
+        ("fun f(d: Depot) = d.size", "3 size -> 2"),
+        ("fun <T : Depot> f(t: T) { t.weigh() }", "3 weigh -> 4?"),
+    ],
+)
+def test_kotlin_calls_reach_the_overload_that_fits(body: str, found: str) -> None:
+    user = f"package b\nimport a.Depot\n{body}\n"
+    assert found in lines_of({"a/Depot.kt": KOTLIN, "b/User.kt": user}, "b/User.kt")
+
+
+def test_kotlin_constructors_call_each_other() -> None:
+    text = "open class Base(n: Int) {\n  constructor() : this(1)\n}\nclass Low : Base {\n  constructor() : super()\n}\nclass Mid : Base(2)\n"
+    found = lines_of({"Base.kt": text}, "Base.kt")
+    assert {"2 this -> 1", "5 super -> 2", "7 Base -> 1"} <= found
+
+
+def cpp(body: str, using: str = "using namespace shop;") -> set[str]:
+    files = {
+        "src/depot.h": HEADER,
+        "src/depot.cpp": SOURCE,
+        "app/user.cpp": f'#include "depot.h"\n{using}\n{body}\n',
+    }
+    return lines_of(files, "app/user.cpp")
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('void f(Depot* d) { d->weigh("x"); }', "3 weigh -> 4"),
+        ("void f(const Depot& d) { d.weigh(1); }", "3 weigh -> 7"),
+        ("void f() { Depot d(3); }", "3 Depot -> 3"),
+        ("void f() { Depot d{3}; }", "3 Depot -> 3"),
+        ("void f() { auto d = new Depot(1); d->with(1).with(2).weigh(3); }", "3 with -> 8"),
+        ("void f() { auto d = std::make_unique<Depot>(3); d->weigh(1); }", "3 Depot -> 3"),
+        ("void f() { auto d = std::make_unique<Depot>(3); d->weigh(1); }", "3 weigh -> 7"),
+        ("void f() { Depot::make().weigh(1); }", "3 make -> 5"),
+        ("class U : public Depot { U() : Depot(4) {} };", "3 Depot -> 3"),
+        ("void f(Depot& d) { pack(d); }", "3 pack -> 6"),
+        ("void f() { pack(3); }", "3 pack -> 7"),
+        ("void f(Bin<int>& b) { b.get(); }", "3 get -> 12"),
+    ],
+)  # fmt: skip
+def test_cpp_names_are_found_in_namespaces(body: str, found: str) -> None:
+    assert found in cpp(body)
+
+
+def test_cpp_using_of_one_name_makes_it_visible() -> None:
+    assert "3 weigh -> 7" in cpp("void f(Depot& d) { d.weigh(1); }", "using shop::Depot;")
+    assert not {one for one in cpp("void f(Depot& d) { d.weigh(1); }", "") if not one.endswith("?")}
+
+
+def test_cpp_standard_containers_are_no_objects_of_the_repository() -> None:
+    assert not cpp("void f(std::string& s) { s.weigh(1); }")
+
+
+def test_cpp_members_defined_outside_of_a_class_see_its_members() -> None:
+    found = lines_of({"src/depot.h": HEADER, "src/depot.cpp": SOURCE}, "src/depot.cpp")
+    assert {"3 weigh -> 7", "4 weigh -> 7", "5 Depot -> 3", "6 weigh -> 7", "7 pack -> 6"} <= found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('func f(d: Depot) { d.weigh(name: "x") }', "1 weigh -> 5"),
+        ("func f(d: Depot) { d.weigh(count: 1) }", "1 weigh -> 6"),
+        ('func f() { Depot(name: "x") }', "1 Depot -> 3"),
+        ("func f() { Depot(count: 1) }", "1 Depot -> 4"),
+    ],
+)
+def test_swift_labels_choose_the_overload(body: str, found: str) -> None:
+    assert found in lines_of({"Depot.swift": SWIFT, "User.swift": f"{body}\n"}, "User.swift")
