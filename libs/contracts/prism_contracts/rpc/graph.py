@@ -39,7 +39,14 @@ class GraphNode(Message):
     end_line: int = 0
     symbol: str = ""
     kind: SymbolKind | None = None
+    # Of a function whose name others of other parameters share: `(String, boolean)`.
+    parameters: str = ""
     test: bool = False
+
+    @property
+    def title(self) -> str:
+        """The symbol, with its parameters if it is overloaded."""
+        return f"{self.symbol}{self.parameters}"
 
 
 class GraphEdge(Message):

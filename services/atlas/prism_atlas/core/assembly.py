@@ -18,10 +18,11 @@ from prism_atlas.core.invalidation import ChangedNames, Dependents, changed_name
 from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.references import ReferenceRow
 from prism_atlas.core.roles import decorated_lines, roles_of
-from prism_contracts.code import EDGE_KINDS, TYPE_KINDS, EdgeKind, Flag, ReferenceKind
+from prism_contracts.code import CALLABLE_KINDS, EDGE_KINDS, TYPE_KINDS, EdgeKind, Flag, ReferenceKind
 from prism_resolver.facts import FileFacts, with_qualifier_uses
 from prism_resolver.manifests import Packages
 from prism_resolver.occurrences import Occurrences
+from prism_resolver.parameters import OVERLOADS, without_marks
 from prism_resolver.program import Program
 from prism_resolver.resolution import UNTRACED, ReferenceEdge, Resolver
 from prism_resolver.unit import Unit
@@ -75,7 +76,7 @@ class Assembly:
             FileRow(file.lines, facts.path, facts.id, file.generation, facts.language, facts.flags),
             facts.symbols,
             entries_of(facts),
-            contracts_of(facts),
+            _parameters(unit) if unit.language in OVERLOADS else contracts_of(facts),
             roles_of(facts),
         )
 
@@ -196,6 +197,12 @@ class Assembly:
             if not reached.size:
                 return touched
             touched[reached] = True
+
+
+def _parameters(unit: Unit) -> list[str]:
+    """Returns the parameters of each function of a file; empty for other symbols."""
+    callables = (one if one.kind in CALLABLE_KINDS else None for one in unit.definitions)
+    return [without_marks(one.parameters) if one else "" for one in callables]
 
 
 def _joined(parts: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:

@@ -26,7 +26,7 @@ from prism_atlas.core.graph import (
     StringTable,
     SymbolTable,
 )
-from prism_atlas.core.overriding import CONSTRUCTOR_NAMES, INHERITS, Pairs, overriding
+from prism_atlas.core.overriding import CONSTRUCTOR_NAMES, INHERITS, Pairs, overriding, parameter_counts
 from prism_atlas.core.references import (
     NO_REFERENCES,
     FileReferences,
@@ -186,7 +186,9 @@ class GraphBuilder:
         constructors = numbers[
             [self._strings[name] for name in sorted(CONSTRUCTOR_NAMES) if name in self._strings]
         ]
-        overrides = _override_rows(symbol_table, edge_rows, constructors)
+        languages = numbers[files[:, FileRow._fields.index("language")]]
+        counts = parameter_counts(strings, symbol_table.file, symbol_table.contract, languages)
+        overrides = _override_rows(symbol_table, edge_rows, constructors, counts)
         roles = _role_rows([self._roles[file] for file in ids], first_symbol)
         paths = [texts[self._files[file][0, 1]] for file in ids]
         requests = fixture_rows(symbol_table, paths, roles, edge_rows)
@@ -355,12 +357,12 @@ def _role_table(rows: Rows) -> RoleTable:
     return RoleTable(node=kept[:, 0].copy(), role=kept[:, 1].astype(np.uint8))
 
 
-def _override_rows(symbols: SymbolTable, edge_rows: Rows, constructors: Numbers) -> Rows:
+def _override_rows(symbols: SymbolTable, edge_rows: Rows, constructors: Numbers, counts: Numbers) -> Rows:
     """Returns edge rows of overriding members, except those that an index reported."""
     below, above, kind, status = edge_rows.T[:4]
     inherits = INHERITS[kind]
     inheriting = Pairs(below[inherits], above[inherits], status[inherits].astype(np.uint8))
-    found = overriding(symbols, constructors, inheriting).without(edge_rows[kind == _OVERRIDES])
+    found = overriding(symbols, constructors, inheriting, counts).without(edge_rows[kind == _OVERRIDES])
     rows = np.empty((len(found.below), edge_rows.shape[1]), np.int32)
     rows[:, 0], rows[:, 1], rows[:, 3] = found
     rows[:, 2] = _OVERRIDES

@@ -94,7 +94,8 @@ class SymbolTable:
     file: Numbers
     name: Numbers  # string
     qualified_name: Numbers  # string
-    contract: Numbers  # string: what implicit interfaces compare, as in `go_methods`
+    # String: what implicit interfaces compare, as in `go_methods`; where names are overloaded, the parameters.
+    contract: Numbers
     kind: Codes  # of SYMBOL_KINDS
     start_line: Numbers
     end_line: Numbers

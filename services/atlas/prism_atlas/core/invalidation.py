@@ -21,7 +21,7 @@ from prism_resolver.facts import FileFacts
 from prism_resolver.languages import C_FAMILY, CALL_METHODS
 from prism_resolver.modules import key, keys
 from prism_resolver.program import Program
-from prism_resolver.unit import MODULE_EXPORTS, Unit
+from prism_resolver.unit import MODULE_EXPORTS, WHOLE_MODULE, Unit
 
 _NAME = re.compile(r"[^\W\d]\w*")
 # Prefix of the last part of a module, which is not a name in the program.
@@ -100,7 +100,7 @@ def _statements(program: Program, unit: Unit | None) -> Counter[Statement]:
     if unit is None:
         return Counter()
     return Counter(
-        (*_of_file(program, unit), *_of_imports(unit), *_of_values(unit), *_of_fields(program, unit))
+        (*_of_file(program, unit), *_of_imports(program, unit), *_of_values(unit), *_of_fields(program, unit))
     )
 
 
@@ -130,13 +130,21 @@ def _module_names(unit: Unit) -> frozenset[str]:
     return frozenset(_MODULE + one for one in keys(unit.file))
 
 
-def _of_imports(unit: Unit) -> Iterator[Statement]:
+def _of_imports(program: Program, unit: Unit) -> Iterator[Statement]:
     for local, imports in unit.imports.items():
         names = _last(local) | (_module_names(unit) if local == MODULE_EXPORTS else frozenset())
         for one in imports:
             yield Statement(names, ("import", local, one.name, one.module))
     for module in unit.wildcards:
         yield Statement(frozenset(), ("wildcard", module), module=module)
+    for name, usings in unit.usings.items():
+        for whole in usings:
+            yield Statement(_using_names(program, name, whole), ("using", name, whole))
+
+
+def _using_names(program: Program, name: str, whole: str) -> frozenset[str]:
+    """Returns the names that `using` makes visible in C++: one, or those that a namespace has."""
+    return _parts(name) if name != WHOLE_MODULE else frozenset(program.names_within(whole))
 
 
 def _of_values(unit: Unit) -> Iterator[Statement]:

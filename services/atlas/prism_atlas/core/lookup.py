@@ -55,7 +55,18 @@ def find_symbol(graph: Graph, repo: str, text: str, path: str, preferred: Mask |
             raise _no_line(graph, file, line)
         return ResolvedName(np.array([symbol_at(graph, file, line)], np.int32))
     name = SymbolName.read(text)
-    return _best_match(graph, name, _matches(graph, repo, name, path), preferred)
+    found = _best_match(graph, name, _matches(graph, repo, name, path), preferred)
+    return _overload(graph, found, text)
+
+
+def _overload(graph: Graph, found: ResolvedName, text: str) -> ResolvedName:
+    """Returns the overload whose parameters a name ends with, as answers spell them; all without such parameters."""
+    start = text.find("(")
+    if start <= 0 or found.nodes.size <= 1 or not text.endswith(")"):
+        return found
+    wanted = graph.strings.find(", ".join(part.strip() for part in text[start:].split(",")))
+    kept = found.nodes[graph.symbols.contract[found.nodes] == wanted]
+    return found._replace(nodes=kept) if wanted != NONE and kept.size else found
 
 
 def symbol_at(graph: Graph, file: int, line: int) -> int:

@@ -8,9 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_atlas.core.graph import EDGE_KINDS, SYMBOL_KINDS, Codes, Numbers, SymbolTable
+from prism_atlas.core.graph import (
+    EDGE_KINDS,
+    NONE,
+    SYMBOL_KINDS,
+    Codes,
+    Numbers,
+    StringTable,
+    SymbolTable,
+)
 from prism_atlas.core.rows import order_by
 from prism_contracts.code import EdgeKind, SymbolKind
+from prism_resolver.parameters import OVERLOADS, count
 
 # Longest chain of supertypes that is followed.
 HEIGHT_MAX = 20
@@ -42,10 +51,22 @@ class Pairs(NamedTuple):
         return self.at(np.flatnonzero(~is_there))
 
 
-def overriding(symbols: SymbolTable, constructors: Numbers, inheriting: Pairs) -> Pairs:
+def parameter_counts(strings: StringTable, files: Numbers, contract: Numbers, languages: Numbers) -> Numbers:
+    """Returns the number of parameters of each symbol where names are overloaded; NONE elsewhere, or if unknown."""
+    has_overloads = [strings[language] in OVERLOADS for language in languages.tolist()]
+    if not any(has_overloads):
+        return np.full(len(files), NONE, np.int32)
+    distinct, position = np.unique(contract, return_inverse=True)
+    texts = (strings[one] for one in distinct.tolist())
+    counts = np.array([count(text) if text.startswith("(") else NONE for text in texts], np.int32)
+    return np.where(np.array(has_overloads, np.bool_)[files], counts[position], NONE).astype(np.int32)
+
+
+def overriding(symbols: SymbolTable, constructors: Numbers, inheriting: Pairs, counts: Numbers) -> Pairs:
     """Returns members with the members that they override in any supertype.
 
-    `constructors` are the strings of names to leave out.
+    `constructors` are the strings of names to leave out, `counts` as `parameter_counts` returns them: a function
+    overrides none with another number of parameters, and of several with as many the one whose types are equal.
     """
     lines = _closure(inheriting, len(symbols))
     members = np.flatnonzero(
@@ -58,11 +79,25 @@ def overriding(symbols: SymbolTable, constructors: Numbers, inheriting: Pairs) -
     wanted = _key(lines.above[line], symbols.name[below])
     order = order_by(parents, names)
     match, found = _join(wanted, _key(parents, names)[order])
+    kept = _fitting(symbols, below[match], members[order[found]], counts)
+    match, found = match[kept], found[kept]
     return Pairs(
         below[match].astype(np.int32),
         members[order[found]].astype(np.int32),
         lines.status[line[match]],
     )
+
+
+def _fitting(
+    symbols: SymbolTable, below: NDArray[np.integer], above: NDArray[np.integer], counts: Numbers
+) -> NDArray[np.bool_]:
+    """Returns by pair of members of one name whether their parameters let the first override the second."""
+    one, other = counts[below], counts[above]
+    fits: NDArray[np.bool_] = (one == NONE) | (other == NONE) | (one == other)
+    is_equal = (one != NONE) & (symbols.contract[below] == symbols.contract[above])
+    place = _key(below, symbols.parent[above])
+    kept: NDArray[np.bool_] = fits & (is_equal | ~np.isin(place, place[is_equal]))
+    return kept
 
 
 def _closure(direct: Pairs, symbols: int) -> Pairs:

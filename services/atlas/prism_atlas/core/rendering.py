@@ -7,6 +7,7 @@ import numpy as np
 
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, STRATEGIES, SYMBOL_KINDS, Graph, Numbers
 from prism_contracts.rpc.graph import GraphEdge, GraphNode
+from prism_resolver.parameters import OVERLOADS
 
 LINES_SHOWN_MAX = 12
 
@@ -33,8 +34,20 @@ def render_node(graph: Graph, node: int) -> GraphNode:
         end_line=int(symbols.end_line[node]),
         symbol=graph.strings[symbols.qualified_name[node]],
         kind=SYMBOL_KINDS[symbols.kind[node]],
+        parameters=parameters_of(graph, node),
         test=test,
     )
+
+
+def parameters_of(graph: Graph, node: int) -> str:
+    """Returns the parameters of an overloaded function; empty for any other node."""
+    symbols, strings = graph.symbols, graph.strings
+    if graph.is_file(node) or not symbols.contract[node]:
+        return ""
+    if strings[graph.files.language[symbols.file[node]]] not in OVERLOADS:
+        return ""
+    same = graph.qualified(strings[symbols.qualified_name[node]])
+    return strings[symbols.contract[node]] if len(np.unique(symbols.contract[same])) > 1 else ""
 
 
 def render_nodes(graph: Graph, nodes: Iterable[int]) -> tuple[GraphNode, ...]:

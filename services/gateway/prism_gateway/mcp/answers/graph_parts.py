@@ -60,7 +60,7 @@ def plain_all(messages: Iterable[Message]) -> list[Json]:
 
 def node_cost(node: GraphNode) -> int:
     """Returns the characters that a node takes."""
-    return len(node.file_path) + len(node.symbol) + NODE_CHARS
+    return len(node.file_path) + len(node.title) + NODE_CHARS
 
 
 def lines_cost(path: str, lines: Iterable[int], texts: LineTexts) -> int:
@@ -71,7 +71,7 @@ def lines_cost(path: str, lines: Iterable[int], texts: LineTexts) -> int:
 def node_line(node: GraphNode) -> str:
     """Returns `path:start-end Symbol`."""
     lines = f"{node.start_line}-{node.end_line}" if node.end_line else f"{node.line}"
-    return f"{node.file_path}:{lines} {node.symbol or f'({TOP_LEVEL})'}"
+    return f"{node.file_path}:{lines} {node.title or f'({TOP_LEVEL})'}"
 
 
 def nodes_line(nodes: Sequence[GraphNode]) -> str:
@@ -207,7 +207,7 @@ def stop_lacks(stops: Iterable[WalkStop]) -> Iterator[str]:
 
 
 def _named(stop: WalkStop) -> str:
-    names = ", ".join(node.symbol or node.file_path for node in stop.nodes[:STOPS_NAMED_MAX])
+    names = ", ".join(node.title or node.file_path for node in stop.nodes[:STOPS_NAMED_MAX])
     return f"{names} …" if stop.count > STOPS_NAMED_MAX else names
 
 
@@ -258,7 +258,7 @@ def _lines_below(
         yield from _branch_lines(branch, texts, indent)
         yield from _lines_below(children.get(position, ()), branches, children, texts)
         if branch.left_out:
-            name = branch.node.symbol or branch.node.file_path
+            name = branch.node.title or branch.node.file_path
             yield f"{indent}    … and {branch.left_out} more: ask about {name}"
 
 
@@ -275,7 +275,7 @@ def _branch_lines(branch: TreeBranch, texts: LineTexts, indent: str) -> Iterator
 
 
 def _enclosing(node: GraphNode) -> EnclosingSymbol:
-    return EnclosingSymbol(name=node.symbol, start_line=node.start_line, end_line=node.end_line)
+    return EnclosingSymbol(name=node.title, start_line=node.start_line, end_line=node.end_line)
 
 
 def _more_lines(edge: GraphEdge) -> str:

@@ -132,8 +132,8 @@ def _further_lines(reply: ImpactReply, texts: LineTexts, room: int) -> Iterator[
 
 def _used(one: AffectedNode) -> str:
     if one.via.edge is EdgeKind.OVERRIDES:
-        return f"its override {one.uses.symbol}"
-    return _last(one.uses.symbol or TOP_LEVEL)
+        return f"its override {one.uses.title}"
+    return f"{_last(one.uses.symbol or TOP_LEVEL)}{one.uses.parameters}"
 
 
 def _by_certainty(nodes: Iterable[AffectedNode]) -> Iterator[tuple[str, list[AffectedNode]]]:
@@ -183,7 +183,7 @@ def _test(one: AffectedNode) -> str:
     unsure = "?" if one.status is EdgeStatus.CANDIDATE else ""
     # A title of a test has dots of its own.
     name = _last(node.symbol) if node.kind else node.symbol
-    return f"{unsure}{name or TOP_LEVEL}{lines}"
+    return f"{unsure}{name or TOP_LEVEL}{node.parameters}{lines}"
 
 
 def _completeness(reply: ImpactReply) -> str:
