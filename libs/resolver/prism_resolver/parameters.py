@@ -36,6 +36,7 @@ _ANNOTATION = re.compile(r"@[\w.:]+(?:\s*\([^()]*\))?\s*|\[[A-Z][^\[\]]*\]\s*(?=
 _LAST_NAME = re.compile(
     r"^(?P<type>.*?[\s&*>\]?])(?P<name>[A-Za-z_]\w*)(?P<array>(?:\s*\[[^\]]*\])*)$", re.DOTALL
 )
+_BEFORE_PARAMETERS = re.compile(r"[?!]?\s*(?:<[^()]*>)?\s*\(")
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _ANY = frozenset(
     {"any", "anyobject", "anyhashable", "auto", "comparable", "dynamic", "id", "object", "serializable", "t"}
@@ -95,6 +96,8 @@ def parameters_of(language: str, name: str, signature: str) -> str:
     end = _closing(signature, start) if start >= 0 else -1
     if end < 0:
         return ""
+    if end == start + 1:
+        return "()"
     parts = [part for part in _split(signature[start + 1 : end]) if part and part != "void"]
     return f"({', '.join(_spelled(_parameter(language, part)) for part in parts)})"
 
@@ -140,8 +143,16 @@ def count(parameters: str) -> int:
 
 def _opening(name: str, signature: str) -> int:
     """Returns the position of the bracket after the name of a function; -1 without one."""
-    found = re.search(rf"(?<!\w){re.escape(name)}[?!]?\s*(?:<[^()]*>)?\s*\(", signature)
-    return found.end() - 1 if found else -1
+    at = signature.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not (at and (signature[at - 1].isalnum() or signature[at - 1] == "_")):
+            if signature.startswith("(", end):  # the common case
+                return end
+            if found := _BEFORE_PARAMETERS.match(signature, end):
+                return found.end() - 1
+        at = signature.find(name, end)
+    return -1
 
 
 def _closing(text: str, start: int) -> int:

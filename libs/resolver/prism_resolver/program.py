@@ -81,6 +81,8 @@ class Program:
         self._storing: dict[str, dict[str, Unit]] = {}
         # Cache of a resolver: name of a called field -> what it may hold. Cleared when a file changes.
         self.held: dict[str, tuple[SymbolRef, ...]] = {}
+        # Cache of a resolver: definitions and arguments -> the overloads that these fit, and whether it is sure.
+        self.chosen: dict[tuple[Hashable, ...], tuple[Sequence[SymbolRef], bool]] = {}
         self._by_name: dict[str, dict[SymbolRef, None]] = {}
         self._by_qualified_name: dict[str, dict[SymbolRef, None]] = {}
         self._located: dict[tuple[str, ...], LocatedModule] = {}
@@ -335,6 +337,7 @@ class Program:
             self.missing,
             self.candidates,
             self.held,
+            self.chosen,
         ):
             memory.clear()
         self._packages_of_loaded = None

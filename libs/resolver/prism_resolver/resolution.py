@@ -268,23 +268,27 @@ class Resolver:
         is_call = reference.kind is ReferenceKind.CALL and self._unit.language in OVERLOADS
         if not is_call or not refs or meaning.strategy is Strategy.SCIP:
             return program.main_definitions(refs), meaning.status
+        known = (self._unit.language, reference.arguments, refs)
+        if known not in program.chosen:
+            program.chosen[known] = self._chosen(refs, reference.arguments)
+        chosen, is_sure = program.chosen[known]
+        return chosen, meaning.status if is_sure else EdgeStatus.CANDIDATE
+
+    def _chosen(self, refs: tuple[SymbolRef, ...], arguments: str) -> tuple[Sequence[SymbolRef], bool]:
+        """Returns the overloads that arguments fit, and whether they are sure."""
+        program = self._program
         if program.definition(refs[0]).kind in TYPE_KINDS:
-            makers = program.constructors(refs[0]) if reference.arguments else ()
-            chosen = self._fitting(makers, reference.arguments) if len(makers) > 1 else ()
+            makers = program.constructors(refs[0]) if arguments else ()
+            chosen = self._fitting(makers, arguments) if len(makers) > 1 else ()
             if not chosen and self._unit.language == "kotlin":
-                chosen = self._invoked(refs[0], reference.arguments)
-            return chosen if len(chosen) == 1 else program.main_definitions(refs), meaning.status
+                chosen = self._invoked(refs[0], arguments)
+            return chosen if len(chosen) == 1 else program.main_definitions(refs), True
         everywhere = self._with_overloads_elsewhere(refs)
         known = program.overloads(everywhere)
         if len(known) == 1:
-            inherited = self._inherited_overload(everywhere, reference.arguments)
-            return inherited or program.main_definitions(refs), meaning.status
-        chosen = self._fitting(everywhere, reference.arguments) or self._inherited_overload(
-            everywhere, reference.arguments
-        )
-        if len(chosen) == 1:
-            return chosen, meaning.status
-        return chosen or tuple(known), EdgeStatus.CANDIDATE
+            return self._inherited_overload(everywhere, arguments) or program.main_definitions(refs), True
+        chosen = self._fitting(everywhere, arguments) or self._inherited_overload(everywhere, arguments)
+        return chosen or tuple(known), len(chosen) == 1
 
     def _invoked(self, ref: SymbolRef, arguments: str) -> Sequence[SymbolRef]:
         """Returns the `invoke` of a Kotlin class's companion, if a call of the class fits it and no constructor."""

@@ -96,8 +96,8 @@ def _fitting(
     fits: NDArray[np.bool_] = (one == NONE) | (other == NONE) | (one == other)
     is_equal = (one != NONE) & (symbols.contract[below] == symbols.contract[above])
     place = _key(below, symbols.parent[above])
-    kept: NDArray[np.bool_] = fits & (is_equal | ~np.isin(place, place[is_equal]))
-    return kept
+    is_best: NDArray[np.bool_] = fits & (is_equal | ~np.isin(place, place[is_equal]))
+    return is_best
 
 
 def _closure(direct: Pairs, symbols: int) -> Pairs:

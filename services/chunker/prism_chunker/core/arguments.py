@@ -42,6 +42,11 @@ _LITERALS = {
 def arguments_of(name: Node, symbol: int, source: bytes, bindings: BindingReader) -> str:
     """Returns the arguments of the call whose callee ends with a name; empty without a call or past a spread."""
     around = name.parent
+    given_directly = around.child_by_field_name("arguments") if around is not None else None
+    if given_directly is not None and given_directly.start_byte >= name.end_byte:  # the common case
+        if not given_directly.named_child_count:
+            return "()"
+        return _text([given_directly], symbol, source, bindings)
     for _ in range(STEPS_MAX):
         if around is None or around.type in _LISTS or around.type in _LABELLED:
             return ""

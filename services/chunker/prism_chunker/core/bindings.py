@@ -153,7 +153,7 @@ class BindingReader:
         if node.type not in _VARIABLES:
             return ""
         name = self._source[node.start_byte : node.end_byte]
-        while True:
+        while name in self._variables:
             for one in reversed(self._bound(name, node.start_byte, symbol)):
                 return self._said_type(one, symbol)
             if symbol < 0:
