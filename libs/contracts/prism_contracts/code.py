@@ -288,7 +288,7 @@ class Reference(Fact, frozen=True, array_like=True):
     # The alias of an import or export (`import numpy as np` -> `np`, `export { open as start }` -> `start`). Of a
     # value in C, the field that stores it: `read`, or `cmd#1` for the second field of a `struct cmd`.
     alias: str = ""
-    # Of a call in a language with overloads, the types of its arguments: `(String, ?, size: int)`. A type that is not
+    # The types of the arguments of a call, in a language with overloads: `(String, ?, size: int)`. A type that is not
     # written is `?`, a function `=>`. Empty if the number of arguments is not known.
     arguments: str = ""
 

@@ -69,7 +69,7 @@ _SAME = {
 _PRIMITIVE = frozenset({"bool", "boolean", "byte", "char", "double", "float", "int", "long", "short"})
 
 
-class Fit(IntEnum):
+class ArgumentFit(IntEnum):
     """How well arguments fit parameters."""
 
     NO = 0
@@ -102,10 +102,10 @@ def parameters_of(language: str, name: str, signature: str) -> str:
     return f"({', '.join(_spelled(_parameter(language, part)) for part in parts)})"
 
 
-def fits(language: str, parameters: str, arguments: str) -> Fit:
+def fits(language: str, parameters: str, arguments: str) -> ArgumentFit:
     """Returns how well arguments fit parameters. Either of them empty is unknown, and fits."""
     if not parameters or not arguments:
-        return Fit.MAYBE
+        return ArgumentFit.MAYBE
     return _fits(language, parameters, arguments)
 
 
@@ -114,10 +114,12 @@ def best_fitting(language: str, overloads: Sequence[Sequence[str]], arguments: s
 
     Each function comes with the parameters of its declarations.
     """
-    fit_of = [max((fits(language, one, arguments) for one in every), default=Fit.NO) for every in overloads]
+    fit_of = [
+        max((fits(language, one, arguments) for one in every), default=ArgumentFit.NO) for every in overloads
+    ]
     found = [at for at, fit in enumerate(fit_of) if fit]
     if len(found) > 1 and arguments:
-        exact = [at for at in found if fit_of[at] is Fit.EXACT]
+        exact = [at for at in found if fit_of[at] is ArgumentFit.EXACT]
         if len(exact) == 1:
             return exact
         plain = [at for at in found if not _is_longer(overloads[at], [overloads[other] for other in found])]
@@ -249,53 +251,53 @@ def _read(text: str) -> tuple[Parameter, ...]:
 
 
 @lru_cache(maxsize=SPELLINGS_MAX)
-def _fits(language: str, parameters: str, arguments: str) -> Fit:
+def _fits(language: str, parameters: str, arguments: str) -> ArgumentFit:
     wanted, given = _read(parameters), _read(arguments)
     if wanted and wanted[0].label == _OBJECT and language == "csharp":
         return max(_fits_in_order(language, wanted[1:], given), _fits_in_order(language, wanted, given))
     return _fits_labels(wanted, given) if language == "swift" else _fits_in_order(language, wanted, given)
 
 
-def _fits_in_order(language: str, wanted: Sequence[Parameter], given: Sequence[Parameter]) -> Fit:
+def _fits_in_order(language: str, wanted: Sequence[Parameter], given: Sequence[Parameter]) -> ArgumentFit:
     has_rest = any(one.rest for one in wanted)
     required = sum(not (one.optional or one.rest) for one in wanted)
     if len(given) < required or (len(given) > len(wanted) and not has_rest):
-        return Fit.NO
-    fit = Fit.EXACT
+        return ArgumentFit.NO
+    fit = ArgumentFit.EXACT
     for at, argument in enumerate(given):
         if argument.label:
-            return min(fit, Fit.MAYBE)  # from here on, names decide about the order
+            return min(fit, ArgumentFit.MAYBE)  # from here on, names decide about the order
         parameter = wanted[min(at, len(wanted) - 1)]
         fit = min(fit, _fits_one(language, parameter, argument))
     return fit
 
 
-def _fits_labels(wanted: Sequence[Parameter], given: Sequence[Parameter]) -> Fit:
+def _fits_labels(wanted: Sequence[Parameter], given: Sequence[Parameter]) -> ArgumentFit:
     """Returns how well arguments with labels fit: labels decide, and a closure at the end has none."""
-    fit, at = Fit.EXACT, 0
+    fit, at = ArgumentFit.EXACT, 0
     for argument in given:
         while at < len(wanted) and wanted[at].label != argument.label and argument.type != _LAMBDA:
             if not (wanted[at].optional or wanted[at].rest):
-                return Fit.NO
+                return ArgumentFit.NO
             at += 1
         if at >= len(wanted):
-            return Fit.NO
+            return ArgumentFit.NO
         fit = min(fit, _fits_one("swift", wanted[at], argument))
         at += not wanted[at].rest
     is_whole = all(one.optional or one.rest for one in wanted[at:])
-    return fit if is_whole else Fit.NO
+    return fit if is_whole else ArgumentFit.NO
 
 
-def _fits_one(language: str, parameter: Parameter, argument: Parameter) -> Fit:
+def _fits_one(language: str, parameter: Parameter, argument: Parameter) -> ArgumentFit:
     wanted, given = parameter.type.lower(), argument.type.lower()
     wanted, given = _SAME.get(wanted, wanted), _SAME.get(given, given)
     if UNKNOWN in {wanted, given} or (parameter.rest and language == "cpp"):
-        return Fit.MAYBE
+        return ArgumentFit.MAYBE
     if wanted == given:
-        return Fit.EXACT
+        return ArgumentFit.EXACT
     if wanted in _ANY or _GENERIC.fullmatch(parameter.type):
-        return Fit.MAYBE
-    return Fit.NO if _contradicts(language, parameter, wanted, given) else Fit.MAYBE
+        return ArgumentFit.MAYBE
+    return ArgumentFit.NO if _contradicts(language, parameter, wanted, given) else ArgumentFit.MAYBE
 
 
 def _contradicts(language: str, parameter: Parameter, wanted: str, given: str) -> bool:

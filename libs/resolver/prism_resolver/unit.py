@@ -50,7 +50,7 @@ class UnitDefinition(NamedTuple):
     parent: int
     bodiless: bool
     exported: bool
-    # Of a function, and of a type that is made by its name, where names are overloaded: as in `parameters.py`.
+    # Those of a function or of what makes a type, where names are overloaded: as in `parameters.py`.
     parameters: str = ""
 
 

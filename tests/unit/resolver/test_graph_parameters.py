@@ -2,7 +2,15 @@
 
 import pytest
 
-from prism_resolver.parameters import Fit, best_fitting, count, fits, object_of, parameters_of, without_marks
+from prism_resolver.parameters import (
+    ArgumentFit,
+    best_fitting,
+    count,
+    fits,
+    object_of,
+    parameters_of,
+    without_marks,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,30 +40,30 @@ def test_parameters_are_read_from_a_signature(
 @pytest.mark.parametrize(
     ("language", "parameters", "arguments", "fit"),
     [
-        ("java", "(String, boolean)", "(String, boolean)", Fit.EXACT),
-        ("java", "(String, boolean)", "(String)", Fit.NO),
-        ("java", "(String, boolean)", "(String, ?)", Fit.MAYBE),
-        ("java", "(int)", "(String)", Fit.NO),
-        ("java", "(long)", "(int)", Fit.MAYBE),
-        ("java", "(Object)", "(String)", Fit.MAYBE),
-        ("java", "(T)", "(int)", Fit.MAYBE),
-        ("java", "(Depot)", "(String)", Fit.NO),
-        ("csharp", "(Depot)", "(String)", Fit.MAYBE),  # a conversion may exist
-        ("java", "(int)", "(null)", Fit.NO),
-        ("java", "(String, Object...)", "(String)", Fit.EXACT),
-        ("java", "(Runnable)", "(=>)", Fit.MAYBE),
-        ("java", "(String)", "(=>)", Fit.NO),
-        ("kotlin", "(Int, Gate=)", "(size: int)", Fit.MAYBE),
-        ("swift", "(name: String)", "(size: String)", Fit.NO),
-        ("swift", "(name: String, deep: Bool=)", "(name: String)", Fit.EXACT),
-        ("csharp", "(this: Depot, int)", "(int)", Fit.EXACT),
-        ("csharp", "(this: Depot, int)", "(Depot, int)", Fit.EXACT),
-        ("java", "", "(int)", Fit.MAYBE),
-        ("java", "(int)", "", Fit.MAYBE),
+        ("java", "(String, boolean)", "(String, boolean)", ArgumentFit.EXACT),
+        ("java", "(String, boolean)", "(String)", ArgumentFit.NO),
+        ("java", "(String, boolean)", "(String, ?)", ArgumentFit.MAYBE),
+        ("java", "(int)", "(String)", ArgumentFit.NO),
+        ("java", "(long)", "(int)", ArgumentFit.MAYBE),
+        ("java", "(Object)", "(String)", ArgumentFit.MAYBE),
+        ("java", "(T)", "(int)", ArgumentFit.MAYBE),
+        ("java", "(Depot)", "(String)", ArgumentFit.NO),
+        ("csharp", "(Depot)", "(String)", ArgumentFit.MAYBE),  # a conversion may exist
+        ("java", "(int)", "(null)", ArgumentFit.NO),
+        ("java", "(String, Object...)", "(String)", ArgumentFit.EXACT),
+        ("java", "(Runnable)", "(=>)", ArgumentFit.MAYBE),
+        ("java", "(String)", "(=>)", ArgumentFit.NO),
+        ("kotlin", "(Int, Gate=)", "(size: int)", ArgumentFit.MAYBE),
+        ("swift", "(name: String)", "(size: String)", ArgumentFit.NO),
+        ("swift", "(name: String, deep: Bool=)", "(name: String)", ArgumentFit.EXACT),
+        ("csharp", "(this: Depot, int)", "(int)", ArgumentFit.EXACT),
+        ("csharp", "(this: Depot, int)", "(Depot, int)", ArgumentFit.EXACT),
+        ("java", "", "(int)", ArgumentFit.MAYBE),
+        ("java", "(int)", "", ArgumentFit.MAYBE),
     ],
 )  # fmt: skip
 def test_arguments_fit_by_count_and_by_types(
-    language: str, parameters: str, arguments: str, fit: Fit
+    language: str, parameters: str, arguments: str, fit: ArgumentFit
 ) -> None:
     assert fits(language, parameters, arguments) is fit
 

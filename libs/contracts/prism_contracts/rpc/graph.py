@@ -39,7 +39,7 @@ class GraphNode(Message):
     end_line: int = 0
     symbol: str = ""
     kind: SymbolKind | None = None
-    # Of a function whose name others of other parameters share: `(String, boolean)`.
+    # Those of an overloaded function: `(String, boolean)`.
     parameters: str = ""
     test: bool = False
 

@@ -95,8 +95,9 @@ def _fitting(
     one, other = counts[below], counts[above]
     fits: NDArray[np.bool_] = (one == NONE) | (other == NONE) | (one == other)
     is_equal = (one != NONE) & (symbols.contract[below] == symbols.contract[above])
-    place = _key(below, symbols.parent[above])
-    is_best: NDArray[np.bool_] = fits & (is_equal | ~np.isin(place, place[is_equal]))
+    from_one, to_other = _key(below, symbols.parent[above]), _key(above, symbols.parent[below])
+    has_equal = np.isin(from_one, from_one[is_equal]) | np.isin(to_other, to_other[is_equal])
+    is_best: NDArray[np.bool_] = fits & (is_equal | ~has_equal)
     return is_best
 
 

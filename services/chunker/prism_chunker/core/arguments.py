@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from prism_chunker.core.bindings import BindingReader
 
-# Of a longer list only the count is kept.
+# The length of a list of arguments past which only their count is kept.
 ARGUMENTS_MAX = 30
 TYPE_CHARS_MAX = 60
 # Nodes between a name and the call that it is the callee of.
