@@ -322,3 +322,28 @@ def test_a_long_chain_of_wrappers_ends() -> None:
 )
 def test_a_type_comes_down_to_a_name(spelled: str, name: str) -> None:
     assert type_name(spelled) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "bindings"),
+    [
+        (
+            "shop.rs",
+            "fn one<W: Walk>(a: W) { a.go(); }\nfn two<W>(b: W) { b.go(); }\nfn three<W>(c: W) where W: Run { c.go(); }\n",
+            "a:Walk c:Run",
+        ),
+        (
+            "Shop.java",
+            "class Shop<T extends Depot> {\n  void one(T a) { a.go(); }\n  <T> void two(T b) { b.go(); }\n}\n",
+            "a:Depot",
+        ),
+        (
+            "Shop.cs",
+            "class Near<T> where T : Depot { void One(T a) { a.Go(); } }\nclass Far<T> { void Two(T b) { b.Go(); } }\n",
+            "a:Depot",
+        ),
+        ("shop.go", "type Shop[T Walk] struct{}\nfunc (s *Shop[T]) one(a T) { a.Go() }\n", "a:Walk"),
+    ],
+)
+def test_a_type_parameter_is_what_the_innermost_declaration_says(path, text, bindings) -> None:
+    assert bindings_of(path, text) == bindings
