@@ -73,6 +73,10 @@ class Inference:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        # Names in enclosing symbols, by file, symbol and name. Lineages in progress lack bases: nothing is kept then.
+        self._enclosing: dict[tuple[str, str, str], Value | None] = {}
+        self._lineages_in_progress = 0
+        self._global_types: dict[tuple[str, str, str], Value | None] = {}
 
     def name_at(self, name: str, location: Location) -> Value:
         """Returns the value of a name without a qualifier."""
@@ -96,16 +100,23 @@ class Inference:
 
     def _in_enclosing(self, name: str, location: Location) -> Value | None:
         """Finds a function nested in an enclosing function, or a member that is used without an object."""
-        unit, inside = location.unit, location.inside
+        known = (location.unit.id, location.inside, name)
+        if known in self._enclosing:
+            return self._enclosing[known]
+        found = self._find_in_enclosing(name, location.unit, location.inside)
+        if not self._lineages_in_progress:
+            self._enclosing[known] = found
+        return found
+
+    def _find_in_enclosing(self, name: str, unit: Unit, inside: str) -> Value | None:
         is_innermost = True
         while inside:
             positions = unit.named.get(inside, ())
             is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS - SCOPE_KINDS
             is_seen = not is_class or is_innermost or unit.language in IMPLICIT_OBJECT
             if is_seen and (found := _seen_members(unit, inside, name, is_class=is_class)):
-                return symbol_value(unit, found).with_strategy(
-                    Strategy.RECEIVER if is_class else Strategy.SAME_FILE
-                )
+                value = self._with_other_parts(symbol_value(unit, found), unit)
+                return value.with_strategy(Strategy.RECEIVER if is_class else Strategy.SAME_FILE)
             if is_class and unit.language in IMPLICIT_OBJECT:
                 members = self.members(unit, inside, name)
                 if members.symbols:
@@ -114,12 +125,21 @@ class Inference:
             inside = inside.rpartition(".")[0]
         return None
 
+    def _with_other_parts(self, value: Value, unit: Unit) -> Value:
+        """Adds the parts of a partial class in other files, and its namesakes with other type parameters."""
+        if unit.language not in DECLARED_ELSEWHERE or not self._is_class(value):
+            return value
+        name = self._program.definition(value.symbols[0]).qualified_name
+        others = self._program.types_named(unit, name)
+        return value._replace(symbols=tuple(dict.fromkeys((*value.symbols, *others))))
+
     def _imported(self, name: str, location: Location) -> Value | None:
         """Returns the value of the narrowest import on the line; unknown if its target is not indexed."""
         unit = location.unit
-        holding = [
-            one for one in unit.imports.get(name, ()) if location.line == 0 or location.line in one.lines
-        ]
+        imported = unit.imports.get(name)
+        if not imported:
+            return None
+        holding = [one for one in imported if location.line == 0 or location.line in one.lines]
         values = [
             self._program.imported_value(unit, one) for one in sorted(holding, key=lambda one: len(one.lines))
         ]
@@ -195,6 +215,12 @@ class Inference:
         """
         if location.unit.language not in OPEN_TYPES or not name[:1].isupper():
             return None
+        known = (location.unit.id, location.inside, name)
+        if known not in self._global_types:
+            self._global_types[known] = self._find_global_type(name, location)
+        return self._global_types[known]
+
+    def _find_global_type(self, name: str, location: Location) -> Value | None:
         for qualified_name in _qualified_names(name, location):
             refs = self._program.types_named(location.unit, qualified_name)
             if refs and ("." in qualified_name or len({ref.file for ref in refs}) == 1):
@@ -596,7 +622,9 @@ class Inference:
         if known not in self._program.lineages:
             # Prevents recursion: the lookup of a base may lead to the class, as in `class A(A.Base)`.
             self._program.lineages[known] = ((unit, owner),)
+            self._lineages_in_progress += 1
             self._program.lineages[known] = tuple(self._walk_lineage(unit, owner))
+            self._lineages_in_progress -= 1
         return self._program.lineages[known]
 
     def _walk_lineage(self, unit: Unit, owner: str) -> Iterator[tuple[Unit | None, str]]:

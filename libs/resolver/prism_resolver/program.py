@@ -34,6 +34,8 @@ from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 STEPS_MAX = 40
 # Depth of the nested types that an import may name.
 NESTED_MAX = 3
+# A member of one of these kinds that an import takes from a package of Kotlin is an extension.
+_EXTENSION_KINDS = frozenset({SymbolKind.FUNCTION, SymbolKind.PROPERTY})
 # A definition inside one of these is visible by its bare name everywhere in it.
 SCOPE_KINDS = frozenset({SymbolKind.NAMESPACE, SymbolKind.MODULE})
 # Before the name of a member of a CommonJS module.
@@ -85,6 +87,11 @@ class Program:
         self.chosen: dict[tuple[Hashable, ...], tuple[Sequence[SymbolRef], bool]] = {}
         self._by_name: dict[str, dict[SymbolRef, None]] = {}
         self._by_qualified_name: dict[str, dict[SymbolRef, None]] = {}
+        # Scope, language, package and qualified name -> its definitions in any file, and the types among them.
+        self._members_elsewhere: dict[tuple[str, ...], tuple[SymbolRef, ...]] = {}
+        self._types: dict[tuple[str, ...], Sequence[SymbolRef]] = {}
+        # Scope, package, language and name -> definitions in all files of the package.
+        self._in_packages: dict[tuple[str, ...], tuple[SymbolRef, ...]] = {}
         self._located: dict[tuple[str, ...], LocatedModule] = {}
         self._exported_values: dict[tuple[str, str], Value] = {}
         self._imported_values: dict[tuple[str, str, str], Value] = {}
@@ -183,30 +190,47 @@ class Program:
         """Returns the definitions of a name in other files of the package, if the language shares these."""
         if unit.language not in SAME_FOLDER:
             return ()
-        others = [
-            other
-            for other in self._exporters.get(name, {}).values()
-            if other.id != unit.id and _share_names(unit, other)
-        ]
-        return tuple(
-            SymbolRef(other.id, position)
-            for other in _ordered(others)
-            for position in other.named.get(name, ())
-        )
+        known = (unit.scope, unit.package, unit.language, name)
+        if known not in self._in_packages:
+            found = [other for other in self._exporters.get(name, {}).values() if _share_names(unit, other)]
+            self._in_packages[known] = tuple(
+                SymbolRef(other.id, position)
+                for other in _ordered(found)
+                for position in other.named.get(name, ())
+            )
+        refs = self._in_packages[known]
+        return tuple(ref for ref in refs if ref.file != unit.id) if refs else refs
 
     def members_in_other_files(self, unit: Unit, qualified_name: str) -> tuple[SymbolRef, ...]:
         """Returns the definitions of a member in any file, in languages that allow it outside the class."""
         if unit.language not in MEMBERS_IN_FOLDER | MEMBERS_ANYWHERE:
             return ()
-        refs = self._by_qualified_name.get(qualified_name, ())
-        found = [ref for ref in refs if _share_members(unit, self.units[ref.file])]
-        return tuple(sorted(found, key=lambda ref: (self.units[ref.file].file.path, ref.symbol)))
+        refs = self._by_qualified_name.get(qualified_name)
+        if not refs:
+            return ()
+        package = unit.package if unit.language in MEMBERS_IN_FOLDER else ""
+        known = (unit.scope, unit.language, package, qualified_name)
+        if known not in self._members_elsewhere:
+            found = [ref for ref in refs if _share_members(unit, self.units[ref.file])]
+            found.sort(key=lambda ref: (self.units[ref.file].file.path, ref.symbol))
+            self._members_elsewhere[known] = tuple(found)
+        return self._members_elsewhere[known]
 
     def types_named(self, unit: Unit, qualified_name: str) -> Sequence[SymbolRef]:
         """Returns a type's definitions in the repository, by path; only one of a namespace or module."""
+        refs = self._by_qualified_name.get(qualified_name)
+        if not refs:
+            return ()
+        package = unit.package if unit.language in MEMBERS_IN_FOLDER else ""
+        known = (unit.scope, unit.language, package, qualified_name)
+        if known not in self._types:
+            self._types[known] = self._find_types(unit, refs)
+        return self._types[known]
+
+    def _find_types(self, unit: Unit, refs: Iterable[SymbolRef]) -> Sequence[SymbolRef]:
         found = [
             ref
-            for ref in self._by_qualified_name.get(qualified_name, ())
+            for ref in refs
             if self.definition(ref).kind in TYPE_KINDS and _share_members(unit, self.units[ref.file])
         ]
         found.sort(key=lambda ref: (len(self.units[ref.file].file.path), self.units[ref.file].file.path))
@@ -331,6 +355,9 @@ class Program:
         kept = (self._located, self._exported_values, self._imported_values, self._wildcard_closures)
         for memory in (
             *kept,
+            self._in_packages,
+            self._members_elsewhere,
+            self._types,
             self._visible_usings,
             self.lineages,
             self.originals,
@@ -490,6 +517,8 @@ class Program:
         """Returns a member or a nested type of a type that an import names as its module: `import static a.Depot.open`."""
         if unit.language not in JVM:
             return UNKNOWN
+        if (extensions := self._extensions(unit, module, name)).is_known:
+            return extensions
         parts = [part for part in module.split(".") if part != "Companion"]
         for count in range(len(parts), max(0, len(parts) - NESTED_MAX), -1):
             located = self.locate(unit, ".".join(parts[:count]))
@@ -502,6 +531,17 @@ class Program:
             if refs:
                 return Value(ValueKind.SYMBOL, refs, located.certainty, Strategy.IMPORT)
         return UNKNOWN
+
+    def _extensions(self, unit: Unit, module: str, name: str) -> Value:
+        """Returns the extensions of a name in a package of Kotlin, whose qualified names begin with the extended type."""
+        located = self.locate(unit, module)
+        files = {other.id for other in located.units if other.language == "kotlin"}
+        refs = tuple(
+            ref
+            for ref in self.named(name)
+            if ref.file in files and self.definition(ref).kind in _EXTENSION_KINDS
+        )
+        return Value(ValueKind.SYMBOL, refs, located.certainty, Strategy.IMPORT) if refs else UNKNOWN
 
     def exported_value(self, unit: Unit, name: str) -> Value:
         """Returns the value of a name in a file: a definition, an import, an alias, the default or a wildcard."""

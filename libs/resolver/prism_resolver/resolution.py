@@ -163,6 +163,7 @@ class Resolver:
         self._facts = facts
         self._unit: Unit = program.units[facts.id]
         self._depth = 0
+        self._bound_values: dict[int, Value] = {}  # by identity of a binding of the file
         self._local_bindings: dict[tuple[int, str], list[Binding]] = {}
         for binding in facts.bindings:
             around = enclosing_callable(facts, binding.symbol)
@@ -341,7 +342,9 @@ class Resolver:
         if reference.kind is ReferenceKind.IMPORT:
             refs = [ref for ref in refs if ref.file != self._facts.id]
         strategy = Strategy.ONLY_DEFINITION if len(refs) == 1 else Strategy.NAME
-        if len(refs) <= CANDIDATES_MAX:
+        # Too many properties share a name for one that is read from an unknown object to be worth a guess.
+        is_read = reference.kind is ReferenceKind.VALUE and bool(reference.qualifier)
+        if len(refs) <= (1 if is_read and self._unit.language in OVERLOADS else CANDIDATES_MAX):
             yield from (ReferenceEdge(position, ref, EdgeStatus.CANDIDATE, strategy) for ref in refs)
 
     def _candidates(self, reference: Reference, lookup: LookupKind) -> Sequence[SymbolRef]:
@@ -349,9 +352,10 @@ class Resolver:
         named = self._program.named(reference.name)
         if len(named) <= CANDIDATES_MAX:
             return self._possible_definitions(named, reference, lookup)
-        # Everything that `may_mean` reads of a reference: thousands of definitions are filtered once per
-        # group.
-        group = (reference.name, reference.kind, lookup, self._unit.language, bool(reference.qualifier))
+        # Everything that `may_mean` reads of a reference, and its arguments: thousands of definitions are filtered
+        # once per group.
+        language, arguments = self._unit.language, reference.arguments
+        group = (reference.name, reference.kind, lookup, language, bool(reference.qualifier), arguments)
         memory = self._program.candidates
         if group not in memory:
             memory[group] = self._possible_definitions(named, reference, lookup)[: CANDIDATES_MAX + 1]
@@ -360,7 +364,24 @@ class Resolver:
     def _possible_definitions(
         self, named: Iterable[SymbolRef], reference: Reference, lookup: LookupKind
     ) -> Sequence[SymbolRef]:
-        return self._program.main_definitions(tuple(filter(partial(self.may_mean, reference, lookup), named)))
+        possible = tuple(filter(partial(self.may_mean, reference, lookup), named))
+        if reference.arguments:
+            possible = self._fitting_candidates(possible, reference.arguments)
+        return self._program.main_definitions(possible)
+
+    def _fitting_candidates(self, refs: Sequence[SymbolRef], arguments: str) -> tuple[SymbolRef, ...]:
+        """Returns the functions whose parameters arguments fit, and other definitions, which have none.
+
+        One of several overloads stands for the others of its class.
+        """
+        language, definition = self._unit.language, self._program.definition
+        return tuple(
+            ref
+            for ref in refs
+            if not definition(ref).parameters
+            or definition(ref).kind in TYPE_KINDS
+            or fits(language, definition(ref).parameters, arguments)
+        )
 
     def may_mean(self, reference: Reference, lookup: LookupKind, ref: SymbolRef) -> bool:
         """Returns whether an unresolved reference may mean a definition of its name."""
@@ -527,6 +548,8 @@ class Resolver:
         member = self._inference.member_of(value, reference.name)
         if not member.is_known and self._unit.language == "csharp":
             member = self._inference.extension_of(value, reference.name)
+        if value.kind is ValueKind.SUPER and not member.is_known and self._unit.language in OVERLOADS:
+            return Meaning()  # `super.reset()`: a base class of another repository has it
         # A subclass may have what this class lacks.
         is_own = len(steps) == 1 and is_own_object(steps[0].name, self._unit.language)
         if not member.is_known and not is_own and self._inference.lacks(value, reference.name):
@@ -607,11 +630,15 @@ class Resolver:
         return None
 
     def _bound_value(self, binding: Binding) -> Value:
+        if (known := self._bound_values.get(id(binding))) is not None:
+            return known
         if self._depth > STEPS_MAX:
             return UNKNOWN  # `x = x.next()`, a hundred times
         self._depth += 1
         value = self._find_bound_value(binding)
         self._depth -= 1
+        if self._depth == 0:  # deeper in, steps may have run out
+            self._bound_values[id(binding)] = value
         return value
 
     def _find_bound_value(self, binding: Binding) -> Value:

@@ -109,10 +109,11 @@ class Unit:
     # Names of C++ that `using` makes visible, as qualified names; namespaces under WHOLE_MODULE.
     usings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    @property
-    def language(self) -> str:
-        """The language of the file."""
-        return self.file.language
+    # The language of the file, which is read too often for a property.
+    language: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "language", self.file.language)
 
 
 def read_unit(facts: FileFacts) -> Unit:

@@ -28,7 +28,7 @@ public class Depot : IDepot {
   public Depot() : this(3) { }
   public int Weigh(string name) { return Weigh(name, false); }
   public int Weigh(string name, bool deep) { return 1; }
-  public void Open() {}
+  public void Open() {} public async Task<Depot> MakeAsync() => this;
 }
 public interface IDepot { void Open(); }
 public static class Ext { public static int Twice(this IDepot d) => 2; }
@@ -183,6 +183,7 @@ def csharp(body: str) -> set[str]:
         ("class U { void F(Depot d) { d.Twice(); } }", "4 Twice -> 12"),
         ("class U { void F(Depot d) { Twice(d); } }", "4 Twice -> 12"),
         ("class U { int F(Pair p) => p.X; }", "4 X -> 13"),
+        ("class U { Depot d; async Task F() { var e = await d.MakeAsync().ConfigureAwait(false); e.Open(); } }", "4 Open -> 9"),
         ("class U<T> where T : IDepot { void F(T t) { t.Open(); } }", "4 Open -> 11"),
     ],
 )  # fmt: skip
@@ -279,3 +280,79 @@ def test_cpp_members_defined_outside_of_a_class_see_its_members() -> None:
 )
 def test_swift_labels_choose_the_overload(body: str, found: str) -> None:
     assert found in lines_of({"Depot.swift": SWIFT, "User.swift": f"{body}\n"}, "User.swift")
+
+
+def test_super_of_a_class_elsewhere_means_no_member_here() -> None:
+    files = {
+        "a/Gate.java": "package a;\nimport x.Base;\nclass Gate extends Base { void reset() { super.reset(); } }\n",
+        "a/Depot.java": "package a;\nclass Depot { void reset() {} }\n",
+    }
+    assert not {one for one in lines_of(files, "a/Gate.java") if " reset " in one}
+
+
+def test_call_on_an_unknown_object_may_mean_only_what_fits() -> None:
+    found = java('void f() { other().weigh(1, 2, 3); other().weigh("x", true); }')
+    assert {one for one in found if " weigh " in one} == {"3 weigh -> 7?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("Gate.java", "class Gate {\n boolean open; int size;\n void f(int p) {\n{} } }\n"),
+        ("Gate.cs", "class Gate {\n bool open; int size;\n void F(int p) {\n{} } }\n"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("if (open) { size = 3; }", {"4 open -> 2", "4 size -> 2"}),
+        ("while (!open) size++;", {"4 open -> 2", "4 size -> 2"}),
+        ("switch (size) { case 1: break; }", {"4 size -> 2"}),
+        ("size += p;", {"4 size -> 2"}),
+        ("p = 3; int size = 4; size = 5;", set()),
+    ],
+)
+def test_fields_are_read_and_written_without_an_object(
+    path: str, text: str, body: str, found: set[str]
+) -> None:
+    assert lines_of({path: text.replace("{}", body)}, path) == found
+
+
+def test_kotlin_properties_are_read_and_written_without_an_object() -> None:
+    text = 'class Gate {\n var open = false; var size = 1\n fun f() {\n if (open || size > 2) { size = 3 }\n return "$size" } }\n'
+    assert lines_of({"Gate.kt": text}, "Gate.kt") == {"4 open -> 2", "4 size -> 2", "5 size -> 2"}
+
+
+def test_kotlin_import_of_an_extension_means_the_extension() -> None:
+    files = {
+        "src/main/kotlin/a/First.kt": "package a\nfun first() {}\n",
+        "src/main/kotlin/a/Path.kt": "package a\nclass Path\nfun Path.parts(): Int = 1\n",
+        "src/main/kotlin/b/User.kt": "package b\nimport a.Path\nimport a.parts\nfun f(p: Path) = p.parts()\n",
+    }
+    assert {"3 parts -> 3", "4 parts -> 3"} <= lines_of(files, "src/main/kotlin/b/User.kt")
+
+
+def test_csharp_namespace_of_a_file_has_what_follows() -> None:
+    files = {
+        "A/Tools.cs": "namespace P;\nstatic class Tools {\n  public static void Other() {}\n}\n",
+        "B/Tools.cs": "namespace P;\nstatic class Tools {\n  public static bool Flip(this bool b) => b;\n}\n",
+        "T/User.cs": "using P;\nnamespace T;\nclass User { bool F() => Tools.Flip(true); }\n",
+    }
+    assert "3 Flip -> 3" in lines_of(files, "T/User.cs")
+
+
+def test_csharp_class_may_extend_its_namesake_with_type_parameters() -> None:
+    files = {
+        "P/Options.cs": "namespace P;\nclass Options : Options<int> { }\n",
+        "P/Options.T.cs": "namespace P;\nclass Options<T> {\n  public int Limit { get; set; }\n}\n",
+        "P/User.cs": "namespace P;\nclass User { int F(Options o) => o.Limit; }\n",
+    }
+    assert "2 Limit -> 3" in lines_of(files, "P/User.cs")
+
+
+def test_property_of_an_unknown_object_is_a_guess_only_if_one_has_the_name() -> None:
+    user = "class User { int F(Unknown o) => o.Limit; }\n"
+    files = {"A.cs": "class A { public int Limit { get; } }\n", "User.cs": user}
+    assert "1 Limit -> 1?" in lines_of(files, "User.cs")
+    files["B.cs"] = "class B { public int Limit { get; } }\n"
+    assert not {one for one in lines_of(files, "User.cs") if " Limit " in one}

@@ -76,7 +76,9 @@ _PRIMITIVES = frozenset(
 _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY})
 _CALLEE = re.compile(r"(?:new |try |await )*\\?((?!\()(?:[\w.:$@>?!\\-]|\(\))+?)(?:::)?(?:<.*>)?")
 # `open(path).unwrap()`: the value comes from the inner call.
-_HOLDER = re.compile(r"\(\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow)(?=\(\)|$)")
+_HOLDER = re.compile(
+    r"\(\)\??\.(?:unwrap|expect|unwrap_or_default|clone|orElseThrow|ConfigureAwait)(?=\(\)|$)"
+)
 _AWAITED = re.compile(r"\.await\b\??")
 _TYPE_ARGUMENTS = re.compile(r"(?<=\w)\[[^\[\]]*\]$")
 # Calls in C++ whose value has the type that they name.

@@ -24,6 +24,8 @@ _TEMPLATE = re.compile(r"<[^<>]*>(?=\s*::)|(?<=<)[^<>]*<[^<>]*>(?=[^:]*>\s*::)")
 _SYMBOL = re.compile(r"^:+(?=\w)")  # the mark of a symbol in Ruby and Lisp
 _ALIAS = re.compile(r"[^\s<\[(=]+(?==)")
 _SUBSCRIPT = "subscript_expression"
+# `namespace Shop;` in C#: the declarations after it are its content, though the grammar has them beside it.
+_REST_OF_FILE = frozenset({"file_scoped_namespace_declaration"})
 _OPERATOR = re.compile(r"(.*)::(operator\b.*)", re.DOTALL)
 
 
@@ -101,14 +103,15 @@ def _definition(captures: Captures, name_node: Node, source: bytes) -> MatchedDe
     key = next((key for key in captures if key in _KINDS), "scope")
     node = captures[key][0]
     name, owner = _names(captures, name_node, source)
-    first, last = _rows(node)
+    content = node.parent if node.type in _REST_OF_FILE and node.parent is not None else node
+    first, last = _rows(node)[0], _rows(content)[1]
     body = node.child_by_field_name("body")
     return MatchedDefinition(
         name=name,
         owner=owner,
         kind=_KINDS.get(key),
         start=node.start_byte,
-        end=node.end_byte,
+        end=content.end_byte,
         body=body.start_byte if body else 0,
         name_start=name_node.start_byte,
         row=first,

@@ -21,7 +21,12 @@ from prism_chunker.core.shadows import Shadows
 from prism_chunker.core.stored_values import field_of
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Binding, Reference, ReferenceKind
 
-_USES = {"original": ReferenceKind.ALIAS, "use": ReferenceKind.TYPE, "value": ReferenceKind.VALUE}
+_USES = {
+    "original": ReferenceKind.ALIAS,
+    "use": ReferenceKind.TYPE,
+    "value": ReferenceKind.VALUE,
+    "set": ReferenceKind.ASSIGN,
+}
 _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
 _BASE_OBJECT = "super()"
 # A member that is read from an object.

@@ -53,7 +53,12 @@
 (element_value_array_initializer [(identifier) (field_access)] @value)
 (switch_label [(identifier) (field_access)] @value)
 (enhanced_for_statement value: [(identifier) (field_access)] @value)
+(parenthesized_expression (identifier) @value)
+(unary_expression operand: (identifier) @value)
+(array_access array: (identifier) @value)
 (field_access) @value
+(assignment_expression left: (identifier) @set)
+(update_expression (identifier) @set)
 
 (type_parameter . (type_identifier) @generic (type_bound . (_) @constraint)?)
 (field_declaration type: (_) @declared declarator: (variable_declarator name: (identifier) @member value: (_)? @given))
@@ -68,5 +73,5 @@
 (instanceof_expression right: (_) @declared name: (identifier) @bound)
 (lambda_expression parameters: (identifier) @bound)
 (inferred_parameters (identifier) @bound)
-(assignment_expression left: [(identifier) (field_access object: (this))] @bound right: (_) @given)
+(assignment_expression left: (field_access object: (this)) @bound right: (_) @given)
 (method_declaration type: (_) @returned)

@@ -50,7 +50,17 @@
 (elvis_expression [(simple_identifier) (navigation_expression)] @value)
 (when_condition [(simple_identifier) (navigation_expression)] @value)
 (collection_literal [(simple_identifier) (navigation_expression)] @value)
+(if_expression condition: (simple_identifier) @value)
+(parenthesized_expression (simple_identifier) @value)
+(prefix_expression (simple_identifier) @value)
+(conjunction_expression (simple_identifier) @value)
+(disjunction_expression (simple_identifier) @value)
+(indexing_expression . (simple_identifier) @value)
+(when_subject (simple_identifier) @value)
+(interpolated_identifier) @value
 (navigation_expression) @value
+(assignment (directly_assignable_expression . (simple_identifier) @set .))
+(postfix_expression (simple_identifier) @set)
 
 (type_parameter (type_identifier) @generic (user_type)? @constraint)
 (class_parameter (binding_pattern_kind) (simple_identifier) @member [(user_type) (nullable_type)] @declared)
@@ -62,5 +72,5 @@
 (lambda_parameters (variable_declaration (simple_identifier) @bound [(user_type) (nullable_type)]? @declared))
 (for_statement (variable_declaration (simple_identifier) @bound))
 (catch_block (simple_identifier) @bound (user_type) @declared)
-(assignment (directly_assignable_expression) @bound (_) @given)
+(assignment (directly_assignable_expression (_) (navigation_suffix)) @bound (_) @given)
 (function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @returned)
