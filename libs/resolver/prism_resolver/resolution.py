@@ -74,8 +74,12 @@ KINDS: Mapping[ReferenceKind, frozenset[SymbolKind]] = {
 }
 
 
-# Calls of another constructor, of the class or of its base class. No function has such a name.
-_CONSTRUCTOR_CALLS = frozenset({"base", "super", "this"})
+# Calls of another constructor, of the class or of its base class, by language.
+_CONSTRUCTOR_CALLS: Mapping[str, frozenset[str]] = {
+    "csharp": frozenset({"base", "this"}),
+    "java": frozenset({"super", "this"}),
+    "kotlin": frozenset({"super", "this"}),
+}
 
 
 class ReferenceEdge(NamedTuple):
@@ -372,7 +376,7 @@ class Resolver:
     def _fitting_candidates(self, refs: Sequence[SymbolRef], arguments: str) -> tuple[SymbolRef, ...]:
         """Returns the functions whose parameters arguments fit, and other definitions, which have none.
 
-        One of several overloads stands for the others of its class.
+        A class lists one of its overloads that fit.
         """
         language, definition = self._unit.language, self._program.definition
         return tuple(
@@ -421,7 +425,8 @@ class Resolver:
         return self._as_meaning(value, LookupKind.OUTSIDE)
 
     def _name_meaning(self, reference: Reference) -> Meaning:
-        if reference.kind is ReferenceKind.CALL and reference.name in _CONSTRUCTOR_CALLS:
+        makers = _CONSTRUCTOR_CALLS.get(self._unit.language, ())
+        if reference.kind is ReferenceKind.CALL and reference.name in makers:
             return self._constructor_call(reference)
         location = self._location_of(reference.symbol, reference.line)
         if reference.kind is ReferenceKind.CALL and self._unit.language in METHODS_APART:
