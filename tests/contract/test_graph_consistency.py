@@ -177,7 +177,7 @@ def _texts(answers: Answers) -> list[Reconciliation]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    *rest, last, _ = text.split("\n")
+    *rest, last, _ = (line for line in text.split("\n") if not line.startswith("next_cursor: "))
     if not last.startswith(
         ("Complete: ", "Complete to this depth: ", "Complete for direct ", "Not complete: ")
     ):
