@@ -233,3 +233,15 @@ async def test_word_rarity_counts_selected_repositories_only(index, tenant):
     )
     assert rarity == rarity_of({"pass": 0}, documents=0)
     assert overall["pass"] > 0
+
+
+async def test_a_search_in_given_files_finds_these_alone(index, tenant):
+    async def found(**asked: object) -> set[str]:
+        request = SearchRequest(tenant=tenant, query="Depot", **asked)
+        return {hit.file_path for hit in (await index.search.search.search(request)).results}
+
+    everywhere = await found()
+    wanted = min(everywhere)
+    assert len(everywhere) > 1
+    assert await found(paths=(wanted, "nowhere.md")) == {wanted}
+    assert await found(paths=("nowhere.md",)) == set()

@@ -40,6 +40,7 @@ def test_equivalent_requests_have_one_key(asked):
         {"limit": 11},
         {"corpus": Corpus.DOCS},
         {"path_filter": "src/**"},
+        {"paths": ("src/one.py",)},
         {"language": "go"},
         {"kind": SymbolKind.CLASS},
         {"source_only": True},

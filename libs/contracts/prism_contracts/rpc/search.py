@@ -13,6 +13,7 @@ from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import EnclosingSymbol, Receipt, ScopedRequest
 from prism_contracts.types import (
     Cursor,
+    FilePath,
     Glob,
     Language,
     ModelText,
@@ -21,6 +22,7 @@ from prism_contracts.types import (
 )
 
 SEARCH_LIMIT_MAX = 100
+SEARCH_PATHS_MAX = 500
 # Among the legs of a hit: the reranker placed it. Among the missing legs of a receipt: it should have, and did not.
 RERANKER = "reranker"
 GREP_LIMIT_MAX = 2_000
@@ -62,6 +64,8 @@ class SearchRequest(ScopedRequest):
     corpus: Corpus = Corpus.CODE
     limit: SearchLimit = 10
     path_filter: Glob = ""  # glob, `**` crosses folders
+    # Only these files. Empty: every file.
+    paths: Annotated[tuple[FilePath, ...], Field(max_length=SEARCH_PATHS_MAX)] = ()
     language: Language = ""
     kind: SymbolKind | None = None
     source_only: bool = False

@@ -17,21 +17,18 @@ def joined(
 
     `find` returns the document at a path. A hit whose document is gone since it was indexed is left out.
     """
-    ranked = list(hits)
-    lowest = lowest_of(ranked, request)
     best: dict[str, DocumentHit] = {}
-    for hit in ranked:
-        if hit.file_path in best or hit.score < lowest:
-            continue
-        record = find(hit.file_path)
-        if record is not None and _matches(record, request):
+    for hit in hits:
+        record = None if hit.file_path in best else find(hit.file_path)
+        if record is not None and passes(record, request):
             best[hit.file_path] = _hit(record, hit)
-    return list(best.values())
+    lowest = lowest_of(best.values(), request)
+    return [one for one in best.values() if one.similarity_score >= lowest]
 
 
-def lowest_of(hits: Iterable[Hit], request: SearchDocumentsRequest) -> float:
-    """Returns the lowest score that a hit may have."""
-    return request.similarity_threshold * max((hit.score for hit in hits), default=0.0)
+def lowest_of(found: Iterable[DocumentHit], request: SearchDocumentsRequest) -> float:
+    """Returns the lowest score that passes beside these, which pass the filters; 0 if there are none."""
+    return request.similarity_threshold * max((one.similarity_score for one in found), default=0.0)
 
 
 def is_filtered(request: SearchDocumentsRequest) -> bool:
@@ -40,7 +37,8 @@ def is_filtered(request: SearchDocumentsRequest) -> bool:
     return bool(request.filter_generated or request.filter_tags or any(one != DateRange() for one in ranges))
 
 
-def _matches(record: DocumentRecord, request: SearchDocumentsRequest) -> bool:
+def passes(record: DocumentRecord, request: SearchDocumentsRequest) -> bool:
+    """Whether a document passes the filters of a search."""
     return (
         not (request.filter_generated and record.is_generated)
         and has_tags(record, request.filter_tags)

@@ -2,7 +2,7 @@
 
 import heapq
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from operator import attrgetter
 
@@ -101,7 +101,7 @@ def metadata_of(record: DocumentRecord) -> DocumentMetadata:
 
 def page(records: Iterable[DocumentRecord], request: ListDocumentsRequest) -> ListDocumentsReply:
     """Returns the page of the documents that match a request. Documents that are equal in order go by path."""
-    found = [one for one in records if matches(one, request.filter)]
+    found = _matching(records, request.filter)
     shown = _first(found, request.offset + request.limit, request)[request.offset :]
     return ListDocumentsReply(
         documents=tuple(map(summary_of, shown)),
@@ -111,16 +111,26 @@ def page(records: Iterable[DocumentRecord], request: ListDocumentsRequest) -> Li
     )
 
 
-def matches(record: DocumentRecord, wanted: DocumentFilter) -> bool:
-    """Whether a document matches every field of a filter that is set."""
-    return (
-        (wanted.is_generated is None or record.is_generated == wanted.is_generated)
-        and (not wanted.category or record.category.casefold() == wanted.category.casefold())
-        and (not wanted.search_title or wanted.search_title.casefold() in record.title.casefold())
-        and (not wanted.tags or has_tags(record, wanted.tags))
-        and is_within(record.created_at, wanted.date_range)
-        and is_within(record.modified_at, wanted.modified_range)
-    )
+def _matching(records: Iterable[DocumentRecord], wanted: DocumentFilter) -> list[DocumentRecord]:
+    """Returns the documents that match every field of a filter that is set."""
+    checks = list(_checks(wanted))
+    return [one for one in records if all(check(one) for check in checks)] if checks else list(records)
+
+
+def _checks(wanted: DocumentFilter) -> Iterator[Callable[[DocumentRecord], bool]]:
+    """Returns one check for each field that is set: thousands of documents are looked at for one page."""
+    if wanted.is_generated is not None:
+        yield lambda one: one.is_generated == wanted.is_generated
+    if wanted.category:
+        yield lambda one: one.category.casefold() == wanted.category.casefold()
+    if wanted.search_title:
+        yield lambda one: wanted.search_title.casefold() in one.title.casefold()
+    if wanted.tags:
+        yield lambda one: has_tags(one, wanted.tags)
+    if wanted.date_range != DateRange():
+        yield lambda one: is_within(one.created_at, wanted.date_range)
+    if wanted.modified_range != DateRange():
+        yield lambda one: is_within(one.modified_at, wanted.modified_range)
 
 
 def has_tags(record: DocumentRecord, wanted: Iterable[str]) -> bool:
@@ -157,13 +167,15 @@ def _aware(at: datetime) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def _first(
-    found: Iterable[DocumentRecord], count: int, request: ListDocumentsRequest
-) -> list[DocumentRecord]:
-    """Returns the first documents in the order of a request. Of thousands, only these are sorted."""
+def _first(found: list[DocumentRecord], count: int, request: ListDocumentsRequest) -> list[DocumentRecord]:
+    """Returns the first documents in the order of a request. Of thousands, only about these are sorted."""
     is_descending = request.sort_order is SortOrder.DESC
     if request.sort_by is DocumentOrder.TITLE:
         by_path = sorted(found, key=attrgetter("path"))
         return sorted(by_path, key=lambda one: one.title.casefold(), reverse=is_descending)[:count]
-    at, sign = attrgetter(request.sort_by.value), -1 if is_descending else 1
-    return heapq.nsmallest(count, found, key=lambda one: (sign * at(one).timestamp(), one.path))
+    at = attrgetter(request.sort_by.value)
+    if count < len(found):
+        first = heapq.nlargest if is_descending else heapq.nsmallest
+        last = first(count, map(at, found))[-1]
+        found = [one for one in found if (at(one) >= last if is_descending else at(one) <= last)]
+    return sorted(sorted(found, key=attrgetter("path")), key=at, reverse=is_descending)[:count]

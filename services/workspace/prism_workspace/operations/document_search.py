@@ -2,13 +2,21 @@
 
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.documents import DocumentHit, SearchDocumentsReply, SearchDocumentsRequest
-from prism_contracts.rpc.search import SEARCH, SEARCH_LIMIT_MAX, Corpus, Hit, SearchRequest
+from prism_contracts.rpc.search import (
+    SEARCH,
+    SEARCH_LIMIT_MAX,
+    SEARCH_PATHS_MAX,
+    Corpus,
+    Hit,
+    SearchRequest,
+)
 from prism_runtime.bus import Bus
-from prism_workspace.core.document_hits import is_filtered, joined, lowest_of
+from prism_workspace.core.document_hits import is_filtered, joined, lowest_of, passes
 from prism_workspace.operations.documents import TeamDocuments
 
-# Filters by metadata apply to hits, so a narrow filter needs more of them, and a document may have several hits.
+# A filter that many documents pass applies to hits, so it needs more of them, and a document may have several hits.
 PAGES_MAX = 3
+HITS_A_DOCUMENT = 2
 EMBEDDING_TIME = "embed"
 
 
@@ -29,11 +37,11 @@ class DocumentSearch:
         that were read: at most 300, and fewer if these are enough.
         """
         find = await self._documents.finder(request)
-        if find is None:
+        paths = await self._passing(request) if find and is_filtered(request) else ()
+        if find is None or paths is None:
             return SearchDocumentsReply(results=(), total_found=0, query_embedding_time_ms=0)
         hits: list[Hit] = []
-        # Every hit costs search the text around it.
-        limit = SEARCH_LIMIT_MAX if is_filtered(request) else min(SEARCH_LIMIT_MAX, request.max_results)
+        limit = min(SEARCH_LIMIT_MAX, request.max_results * _hits_a_result(request, paths))
         found: list[DocumentHit] = []
         cursor, embedding_ms = "", 0.0
         for _ in range(PAGES_MAX):
@@ -43,6 +51,7 @@ class DocumentSearch:
                 repo=self._repo,
                 query=request.query,
                 corpus=Corpus.DOCS,
+                paths=paths,
                 limit=limit,
                 cursor=cursor,
             )
@@ -58,10 +67,24 @@ class DocumentSearch:
             found = joined(hits, find, request)
             if not cursor or len(found) >= request.max_results:
                 break
-            if page.results[-1].score < lowest_of(hits, request):  # so are all that follow
+            if page.results[-1].score < lowest_of(found, request):  # so are all that follow
                 break
         return SearchDocumentsReply(
             results=tuple(found[: request.max_results]),
             total_found=len(found),
             query_embedding_time_ms=round(embedding_ms),
         )
+
+    async def _passing(self, request: SearchDocumentsRequest) -> tuple[str, ...] | None:
+        """Returns the paths to search in, in order: empty if they are too many to name, None if no document passes."""
+        found = sorted(one.path for one in await self._documents.listed(request) if passes(one, request))
+        if not found:
+            return None
+        return tuple(found) if len(found) <= SEARCH_PATHS_MAX else ()
+
+
+def _hits_a_result(request: SearchDocumentsRequest, paths: tuple[str, ...]) -> int:
+    """Returns how many hits to ask for at once. Every hit costs search the text around it."""
+    if paths:
+        return HITS_A_DOCUMENT
+    return SEARCH_LIMIT_MAX if is_filtered(request) else 1

@@ -9,6 +9,7 @@ def filters_of(request: SearchRequest) -> dict[str, object]:
     """Returns the filters that are given, with their values."""
     given = {
         "path_filter": request.path_filter,
+        "paths": list(request.paths),
         "language": request.language,
         "kind": request.kind.value if request.kind else "",
         "source_only": request.source_only,

@@ -64,6 +64,8 @@ def _conditions(request: SearchRequest) -> tuple[Condition, ...]:
     prefix = literal_prefix(request.path_filter)
     if prefix:
         conditions.append(starts_with("path", prefix))
+    if request.paths:
+        conditions.append(has_any("path", request.paths))
     return tuple(conditions)
 
 
