@@ -44,6 +44,13 @@ async def diff(target: ServerTarget, name: str) -> dict[str, Any]:
         return await prism.manage("GET", f"{DOCUMENTS}/{found['document_id']}/diff")
 
 
+async def related(target: ServerTarget, name: str) -> dict[str, Any]:
+    """Returns the documents that are related to a document."""
+    async with Prism(target) as prism:
+        found = await _document(prism, name)
+        return await prism.manage("GET", f"{DOCUMENTS}/{found['document_id']}/related")
+
+
 async def search(target: ServerTarget, query: str, tags: list[str], limit: int) -> dict[str, Any]:
     """Returns the documents that match a question, the best first."""
     body = {"query": query, "filter_tags": tags, "max_results": limit}
@@ -120,6 +127,17 @@ def show_versions(found: dict[str, Any]) -> None:
 def show_diff(found: dict[str, Any]) -> None:
     """Print a unified diff."""
     _line(found["diff"].rstrip("\n") or "Nothing differs from the last commit.")
+
+
+def show_related(found: dict[str, Any]) -> None:
+    """Print the related documents, and why they are listed."""
+    for one in found["related"]:
+        why = [f"text {one['score']:.2f}"] if one["score"] else []
+        why += [f"both name {', '.join(one['shared_places'])}"] if one["shared_places"] else []
+        why += [f"tags {', '.join(one['shared_tags'])}"] if one["shared_tags"] else []
+        _line(f"{one['path']}  {one['title']}: {'; '.join(why)}")
+    if not found["related"]:
+        _line("No related documents.")
 
 
 def show_hits(found: dict[str, Any]) -> None:

@@ -51,29 +51,6 @@ from prism_contracts.rpc.changes import CHANGES, ChangeKind, ChangesReply, Chang
 from prism_contracts.rpc.common import RECEIPT, GraphReceipt, Receipt, ReceiptRequest
 from prism_contracts.rpc.context import ANSWER_CONTEXT, CONTEXT
 from prism_contracts.rpc.descriptions import DESCRIBE, DESCRIPTIONS
-from prism_contracts.rpc.document_remote import (
-    DOCUMENT_BUNDLE,
-    DOCUMENTS_ANNOUNCED,
-    GET_DOCUMENT_REMOTE,
-    PUSH_DOCUMENTS,
-    REMOVE_DOCUMENT_REMOTE,
-    SET_DOCUMENT_REMOTE,
-)
-from prism_contracts.rpc.documents import (
-    COMMIT_DOCUMENTS,
-    CREATE_DOCUMENT,
-    DOCUMENT_DIFF,
-    DOCUMENT_VERSIONS,
-    EXPORT_DOCUMENTS,
-    GENERATE_EMBEDDINGS,
-    GENERATE_TAGS,
-    GET_DOCUMENT,
-    GET_DOCUMENT_METADATA,
-    IMPORT_DOCUMENTS,
-    LIST_DOCUMENTS,
-    SEARCH_DOCUMENTS,
-    UPDATE_DOCUMENT,
-)
 from prism_contracts.rpc.files import (
     COVERAGE,
     LIST_FILES,
@@ -243,6 +220,7 @@ from prism_scribe.main import ScribeApp
 from prism_scribe.main import build as build_scribe
 from prism_scribe.settings import ScribeSettings
 from prism_workspace.main import build as build_workspace
+from prism_workspace.main import register_documents
 from prism_workspace.settings import WorkspaceSettings
 
 SECRET = "prism_" + "s" * 40
@@ -989,28 +967,7 @@ async def serve_documents(bus: Bus, nats_url: str, services: tuple[str, ...]) ->
     settings = WorkspaceSettings(nats_url=nats_url)
     await bus.connect()
     app = await build_workspace(bus, settings)
-    for rpc, handle in (
-        (GET_DOCUMENT, app.documents.get),
-        (GET_DOCUMENT_METADATA, app.documents.get_metadata),
-        (LIST_DOCUMENTS, app.documents.list),
-        (CREATE_DOCUMENT, app.documents.create),
-        (UPDATE_DOCUMENT, app.documents.update),
-        (COMMIT_DOCUMENTS, app.documents.commit),
-        (SEARCH_DOCUMENTS, app.knowledge.search),
-        (GENERATE_TAGS, app.knowledge.generate_tags),
-        (DOCUMENT_VERSIONS, app.documents.versions),
-        (DOCUMENT_DIFF, app.documents.diff),
-        (IMPORT_DOCUMENTS, app.folders.take),
-        (EXPORT_DOCUMENTS, app.folders.give),
-        (GENERATE_EMBEDDINGS, app.knowledge.generate_embeddings),
-        (DOCUMENT_BUNDLE, app.remote.bundle),
-        (PUSH_DOCUMENTS, app.remote.push),
-        (GET_DOCUMENT_REMOTE, app.remote.get),
-        (DOCUMENTS_ANNOUNCED, app.remote.announce),
-        (SET_DOCUMENT_REMOTE, app.remote.set),
-        (REMOVE_DOCUMENT_REMOTE, app.remote.remove),
-    ):
-        bus.serve(rpc, handle, deadline_s=settings.documents_deadline_s)
+    register_documents(bus, app, deadline_s=settings.documents_deadline_s)
 
 
 @pytest.fixture

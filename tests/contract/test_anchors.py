@@ -212,6 +212,25 @@ async def test_a_reader_sees_only_anchors_to_its_repositories(office) -> None:
     assert office.anchors.of(elsewhere, AnchoredKind.DOCUMENT, DOCUMENT) == ()
 
 
+async def test_documents_that_name_the_same_place_are_related(office) -> None:
+    caller = CallerRequest(tenant=office.town.tenant)
+    texts = {
+        DOCUMENT: "`Depot.close()`",
+        "d2": "`Depot.close()` and `parcels/rates.py`",
+        "d3": "`Depot.open()`",
+        "d4": "See `parcels/depot.py`.",
+    }
+    for document, text in texts.items():
+        await office.store.want(caller, AnchoredKind.DOCUMENT, document, text, "")
+        office.texts[document] = text
+    await office.link()
+    shared = office.anchors.sharing(caller, AnchoredKind.DOCUMENT, DOCUMENT)
+    place = f"{NAME} parcels/depot.py Depot.close"
+    assert {document: one.places for document, one in shared.items()} == {"d2": (place,), "d4": (place,)}
+    blind = CallerRequest(tenant=office.town.tenant, visible=frozenset({"acme/other"}))
+    assert office.anchors.sharing(blind, AnchoredKind.DOCUMENT, DOCUMENT) == {}
+
+
 async def test_a_name_of_two_definitions_is_not_linked(office) -> None:
     await office.index(2, {"parcels/barge.py": DEPOT})
     await office.write("`Depot.close()` and `parcels/barge.py::Depot.open`")

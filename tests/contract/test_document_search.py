@@ -9,15 +9,18 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.documents import (
     GENERATE_TAGS,
+    RELATED_DOCUMENTS,
     SEARCH_DOCUMENTS,
     UPDATE_DOCUMENT,
     DocumentUpdates,
     GenerateTagsRequest,
+    RelatedDocumentsRequest,
     SearchDocumentsRequest,
     UpdateDocumentRequest,
 )
 from prism_contracts.rpc.search import SEARCH, Corpus, Hit, Intent, SearchReply, SearchRequest
 from prism_runtime.bus import Bus
+from prism_workspace.operations import document_search
 from prism_workspace.settings import WorkspaceSettings
 
 RECEIPT = Receipt(
@@ -95,7 +98,57 @@ async def test_hits_come_with_the_metadata_of_their_documents(place) -> None:
     assert (asked.repo, asked.tenant, asked.corpus) == (DOCUMENTS, TENANT, Corpus.DOCS)
 
 
-async def test_a_narrow_filter_reads_further_pages(place) -> None:
+async def test_a_filter_that_few_documents_pass_searches_these_alone(place) -> None:
+    here, fake = place
+    wanted = await here.create("Retries", tags=("delivery",))
+    other = await here.create("Deliveries")
+    fake.pages = [[wanted.path]]
+    assert [hit.path for hit in (await search(here, filter_tags=("Delivery",))).results] == [wanted.path]
+    assert (await search(here, filter_tags=("unused",))).total_found == 0
+    await search(here)
+    assert [asked.paths for asked in fake.asked] == [(wanted.path,), ()]
+    assert other.path not in fake.asked[0].paths
+
+
+async def test_a_filter_that_many_documents_pass_applies_to_hits(place, monkeypatch) -> None:
+    monkeypatch.setattr(document_search, "SEARCH_PATHS_MAX", 1)
+    here, fake = place
+    made = [await here.create(f"Retries {number}", tags=("delivery",)) for number in range(2)]
+    other = await here.create("Deliveries")
+    fake.pages = [[other.path, made[1].path]]
+    assert [hit.path for hit in (await search(here, filter_tags=("delivery",))).results] == [made[1].path]
+    assert [asked.paths for asked in fake.asked] == [()]
+
+
+async def test_the_threshold_is_a_share_of_the_best_that_passes(place) -> None:
+    here, fake = place
+    best = await here.create("Retries")
+    low, lowest = [await here.create(f"Note {number}", tags=("note",)) for number in range(2)]
+    fake.scores = {best.path: 0.9, low.path: 0.4, lowest.path: 0.1}
+    fake.pages = [[best.path, low.path, lowest.path]]
+    assert [hit.path for hit in (await search(here)).results] == [best.path]
+    assert [hit.path for hit in (await search(here, filter_tags=("note",))).results] == [low.path]
+
+
+async def test_related_documents_have_a_similar_text(place) -> None:
+    here, fake = place
+    made = await here.create("Retries", "How often a delivery is retried.\n", tags=("delivery", "queue"))
+    near = await here.create("Dead letters", tags=("Delivery",))
+    far = await here.create("Colors")
+    fake.scores = {near.path: 0.6, far.path: 0.2}
+    fake.pages = [[made.path, near.path, far.path]]
+    request = RelatedDocumentsRequest(tenant=TENANT, document_id=made.document_id)
+    reply = await here.ask(RELATED_DOCUMENTS, request)
+    (one,) = reply.related
+    assert (one.document_id, one.score, one.shared_tags) == (near.document_id, 0.6, ("Delivery",))
+    assert fake.asked[0].query == "Retries\nHow often a delivery is retried."
+    hidden = request.model_copy(update={"visible": frozenset({"acme/shop"})})
+    with pytest.raises(PrismError) as refused:
+        await here.ask(RELATED_DOCUMENTS, hidden)
+    assert refused.value.code is ErrorCode.DOCUMENT_NOT_FOUND
+
+
+async def test_a_filter_reads_further_pages(place) -> None:
     here, fake = place
     others = [await here.create(f"Note {number}") for number in range(3)]
     wanted = await here.create("Retries", tags=("delivery",))
@@ -123,7 +176,7 @@ async def test_a_search_without_filters_reads_fewer_hits(place) -> None:
     await search(here, max_results=5)
     await search(here, max_results=5, filter_tags=("delivery",))
     await search(here, max_results=100)
-    assert [asked.limit for asked in fake.asked] == [5, 100, 100]
+    assert [asked.limit for asked in fake.asked] == [5, 10, 100]
 
 
 async def test_nothing_is_found_before_a_document_is_indexed(place) -> None:

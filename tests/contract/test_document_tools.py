@@ -65,6 +65,21 @@ async def test_a_document_is_written_read_changed_and_committed(stack, mode) -> 
         assert draft["author"] == commit["author"] != ""
         old = await call(client, "get_document", document_id=name, version=commit["version"])
         assert old["content"] == "Four times.\n"
+        changed = await call(client, "get_document", document_id=name, diff_from=commit["version"])
+        assert "\n-Four times.\n+Five times.\n" in changed["diff"]
+        assert "content" not in changed
+
+
+async def test_related_documents_are_listed_when_asked_for(stack) -> None:
+    async with stack.mcp(path=DOCUMENTS) as client:
+        name = (await call(client, "create_document", **DRAFT))["document_id"]
+        assert "related" not in await call(client, "get_document_metadata", document_id=name)
+        answer = await client.call_tool(
+            "get_document_metadata", {"document_id": name, "include_related": True}
+        )
+    assert answer.structured_content["related"] == []
+    assert answer.content[0].text.endswith("related:\nnone")
+    assert stack.fake.last().query.startswith(DRAFT["title"])
 
 
 async def test_documents_are_listed_by_filter(stack) -> None:

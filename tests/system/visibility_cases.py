@@ -120,6 +120,7 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "GET /documents/{document}": RouteCase(),
         "GET /documents/{document}/metadata": RouteCase(),
         "GET /documents/{document}/versions": RouteCase(),
+        "GET /documents/{document}/related": RouteCase(),
         "GET /documents/{document}/diff": RouteCase(params={"version": of.commit}),
         "PATCH /documents/{document}": RouteCase({"updates": {"title": of.word}}, (CONNECTED, HEADER)),
         "POST /documents/{document}/tags": RouteCase({}),
@@ -202,7 +203,7 @@ NEUTRAL = frozenset(
         "context_lines", "source_only", "include_skipped", "include_body", "include_bodies", "include_members",
         "include_candidates", "reference_type", "page", "end_line", "depth", "section", "sections", "mode", "domains", "ttl_s", "kind", "group", "wait_s",
         "is_active", "full", "force", "index", "description", "notes", "commit_message", "expected_version", "max_results",
-        "similarity_threshold", "filter_generated", "date_range", "modified_range", "include_versions", "include_metadata", "sort_by", "sort_order", "offset", "stale", "changes",
+        "similarity_threshold", "filter_generated", "date_range", "modified_range", "include_versions", "include_related", "include_metadata", "diff_from", "sort_by", "sort_order", "offset", "stale", "changes",
         "auto_process", "regenerate_embeddings", "force_regenerate", "version", "merge_with_existing", "auto_push", "metadata", "model",
     }
 )  # fmt: skip

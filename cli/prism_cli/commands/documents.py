@@ -74,9 +74,12 @@ def show_document(
     diff: Annotated[
         bool, typer.Option("--diff", help="Compare its last commit with the newest draft.")
     ] = False,
+    related: Annotated[
+        bool, typer.Option("--related", help="List documents on the same subject, and why.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a document, its versions, or what is not committed.
+    """Show a document, its versions, what is not committed, or related documents.
 
     Example: `prism documents show generated/2026/03/2026-03-14-retries.md`
     """
@@ -89,6 +92,8 @@ def show_document(
             _print(asyncio.run(command.versions(target, document)), command.show_versions, as_json=as_json)
         elif diff:
             _print(asyncio.run(command.diff(target, document)), command.show_diff, as_json=as_json)
+        elif related:
+            _print(asyncio.run(command.related(target, document)), command.show_related, as_json=as_json)
         else:
             _print(asyncio.run(command.document(target, document, version)), command.show, as_json=as_json)
 

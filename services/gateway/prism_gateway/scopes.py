@@ -68,6 +68,7 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "GET /documents/{document}": READ,
     "GET /documents/{document}/metadata": READ,
     "GET /documents/{document}/versions": READ,
+    "GET /documents/{document}/related": READ,
     "GET /documents/{document}/diff": READ,
     "PATCH /documents/{document}": WRITE,
     "POST /documents/{document}/tags": READ,

@@ -31,6 +31,7 @@ from prism_contracts.rpc.documents import (
     GET_DOCUMENT_METADATA,
     IMPORT_DOCUMENTS,
     LIST_DOCUMENTS,
+    RELATED_DOCUMENTS,
     SEARCH_DOCUMENTS,
     UPDATE_DOCUMENT,
 )
@@ -64,6 +65,7 @@ from prism_workspace.operations.folders import DocumentFolders
 from prism_workspace.operations.projection import IndexProjection
 from prism_workspace.operations.pushes import DocumentPushes
 from prism_workspace.operations.references import References
+from prism_workspace.operations.related import RelatedDocuments
 from prism_workspace.operations.remote_intake import RemoteIntake
 from prism_workspace.operations.remote_settings import RemoteSettings
 from prism_workspace.operations.remote_sync import RemoteSync
@@ -167,7 +169,14 @@ async def build(bus: Bus, settings: WorkspaceSettings, vault: Vault | None = Non
         about_anchors=AnchorHandlers(anchors),
         documents=handlers,
         folders=FolderHandlers(DocumentFolders(documents, records, objects, store.want), projection),
-        knowledge=KnowledgeHandlers(documents, search, anchors, embeddings, tags),
+        knowledge=KnowledgeHandlers(
+            documents,
+            search,
+            anchors,
+            embeddings=embeddings,
+            tags=tags,
+            related=RelatedDocuments(documents, search, anchors),
+        ),
         projection=projection,
         remote=RemoteHandlers(
             documents, remote_settings, pushes, DocumentBundles(objects, refs, for_bundles)
@@ -192,6 +201,19 @@ async def _logins(bus: Bus, settings: WorkspaceSettings, vault: Vault | None) ->
 
 def register(bus: Bus, app: WorkspaceApp, *, deadline_s: float) -> None:
     """Subscribe the handlers. `deadline_s` is the longest time for one request, if the RPC has no own one."""
+    register_documents(bus, app, deadline_s=deadline_s)
+    bus.serve(CONCERNING, app.about_anchors.concerning, deadline_s=deadline_s)
+    bus.consume(topics.REPO_INDEXED, app.about_anchors.on_indexed, workers=1)
+    bus.serve(CREATE_TASK, app.tasks.create, deadline_s=deadline_s)
+    bus.serve(GET_TASK, app.tasks.get, deadline_s=deadline_s)
+    bus.serve(UPDATE_TASK, app.tasks.update, deadline_s=deadline_s)
+    bus.serve(LIST_TASKS, app.tasks.list, deadline_s=deadline_s)
+    bus.consume(topics.BRANCH_PUSHED, app.tasks.on_pushed, workers=PUSHES_AT_ONCE)
+    bus.consume(topics.PULL_MERGED, app.tasks.on_merged, workers=PUSHES_AT_ONCE)
+
+
+def register_documents(bus: Bus, app: WorkspaceApp, *, deadline_s: float) -> None:
+    """Subscribe the handlers of documents alone, which need only NATS and, to search, the search service."""
     bus.serve(GET_DOCUMENT, app.documents.get, deadline_s=deadline_s)
     bus.serve(GET_DOCUMENT_METADATA, app.documents.get_metadata, deadline_s=deadline_s)
     bus.serve(LIST_DOCUMENTS, app.documents.list, deadline_s=deadline_s)
@@ -208,17 +230,10 @@ def register(bus: Bus, app: WorkspaceApp, *, deadline_s: float) -> None:
     bus.serve(DOCUMENTS_ANNOUNCED, app.remote.announce, deadline_s=deadline_s)
     bus.serve(DOCUMENT_BUNDLE, app.remote.bundle, deadline_s=deadline_s)
     bus.serve(PUSH_DOCUMENTS, app.remote.push, deadline_s=deadline_s)
-    bus.serve(CONCERNING, app.about_anchors.concerning, deadline_s=deadline_s)
-    bus.consume(topics.REPO_INDEXED, app.about_anchors.on_indexed, workers=1)
     bus.serve(SEARCH_DOCUMENTS, app.knowledge.search, deadline_s=deadline_s)
+    bus.serve(RELATED_DOCUMENTS, app.knowledge.related, deadline_s=deadline_s)
     bus.serve(GENERATE_EMBEDDINGS, app.knowledge.generate_embeddings, deadline_s=deadline_s)
     bus.serve(GENERATE_TAGS, app.knowledge.generate_tags, deadline_s=deadline_s)
-    bus.serve(CREATE_TASK, app.tasks.create, deadline_s=deadline_s)
-    bus.serve(GET_TASK, app.tasks.get, deadline_s=deadline_s)
-    bus.serve(UPDATE_TASK, app.tasks.update, deadline_s=deadline_s)
-    bus.serve(LIST_TASKS, app.tasks.list, deadline_s=deadline_s)
-    bus.consume(topics.BRANCH_PUSHED, app.tasks.on_pushed, workers=PUSHES_AT_ONCE)
-    bus.consume(topics.PULL_MERGED, app.tasks.on_merged, workers=PUSHES_AT_ONCE)
 
 
 async def serve() -> None:

@@ -39,6 +39,7 @@ DOCUMENTS_LIMIT_MAX = 500
 DOCUMENT_HITS_MAX = 100
 COMMIT_PATHS_MAX = 5_000
 VERSIONS_LIMIT_MAX = 200
+RELATED_DOCUMENTS_MAX = 50
 IMPORT_FILES_MAX = 100
 
 DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARS_MAX)]
@@ -460,6 +461,34 @@ class DocumentVersionsReply(Message):
     next_cursor: str = ""  # empty: there are no older ones
 
 
+class RelatedDocumentsRequest(CallerRequest):
+    """Returns documents on the subject of a document: with a similar text, or that name the same places in code."""
+
+    document_id: DocumentId
+    limit: Annotated[int, Field(ge=1, le=RELATED_DOCUMENTS_MAX)] = 5
+
+
+class RelatedDocument(Message):
+    """A document on the same subject, and why it is listed."""
+
+    document_id: str
+    path: str
+    title: str
+    score: float = 0.0  # how similar its text is, from 0 to 1; 0 if only the shared places relate them
+    shared_places: tuple[
+        str, ...
+    ] = ()  # the rarest first, each as `repository path` or `repository path symbol`
+    shared_tags: tuple[str, ...] = ()
+
+
+class RelatedDocumentsReply(Message):
+    """Related documents, the closest first."""
+
+    document_id: str
+    path: str
+    related: tuple[RelatedDocument, ...]
+
+
 class DocumentDiffRequest(CallerRequest):
     """Compares two versions of a document. An empty `base` is its last commit, an empty `version` its newest one."""
 
@@ -494,6 +523,9 @@ CREATE_DOCUMENT = Rpc("workspace.create_document", CreateDocumentRequest, Create
 SEARCH_DOCUMENTS = Rpc("workspace.search_documents", SearchDocumentsRequest, SearchDocumentsReply, reads=True)
 DOCUMENT_VERSIONS = Rpc(
     "workspace.document_versions", DocumentVersionsRequest, DocumentVersionsReply, reads=True
+)
+RELATED_DOCUMENTS = Rpc(
+    "workspace.related_documents", RelatedDocumentsRequest, RelatedDocumentsReply, reads=True
 )
 DOCUMENT_DIFF = Rpc("workspace.document_diff", DocumentDiffRequest, DocumentDiffReply, reads=True)
 IMPORT_DOCUMENTS = Rpc(

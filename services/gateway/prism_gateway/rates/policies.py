@@ -46,6 +46,7 @@ CLASS_OF_ROUTE: Mapping[str, CallClass] = {
     "PUT /documents/files": CallClass.EMBEDDING,
     "GET /documents/files": CallClass.SEARCH,
     "GET /documents/{document}/versions": CallClass.SEARCH,
+    "GET /documents/{document}/related": CallClass.SEARCH,
     "GET /documents/{document}/diff": CallClass.SEARCH,
     "PATCH /documents/{document}": CallClass.EMBEDDING,
     "POST /documents/{document}/tags": CallClass.SEARCH,

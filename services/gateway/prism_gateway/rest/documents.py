@@ -20,6 +20,8 @@ from prism_contracts.rpc.documents import (
     IMPORT_DOCUMENTS,
     IMPORT_FILES_MAX,
     LIST_DOCUMENTS,
+    RELATED_DOCUMENTS,
+    RELATED_DOCUMENTS_MAX,
     SEARCH_DOCUMENTS,
     UPDATE_DOCUMENT,
     VERSIONS_LIMIT_MAX,
@@ -46,6 +48,8 @@ from prism_contracts.rpc.documents import (
     ImportDocumentsReply,
     ListDocumentsReply,
     ListDocumentsRequest,
+    RelatedDocumentsReply,
+    RelatedDocumentsRequest,
     SearchDocumentsReply,
     SortOrder,
     UpdateDocumentReply,
@@ -194,6 +198,18 @@ async def list_document_versions(
     """List the drafts of a document since its last commit, and the commits that changed it, the newest first."""
     request = DocumentVersionsRequest(tenant=caller.tenant, document_id=document, limit=limit, cursor=cursor)
     return reply(await backend.ask(DOCUMENT_VERSIONS, request))
+
+
+@router.get("/documents/{document}/related", response_model=RelatedDocumentsReply)
+async def list_related_documents(
+    document: DocumentId,
+    caller: Caller,
+    backend: Services,
+    limit: Annotated[int, Query(ge=1, le=RELATED_DOCUMENTS_MAX)] = 5,
+) -> Response:
+    """List documents with a similar text, and those that name the same places in code, the closest first."""
+    request = RelatedDocumentsRequest(tenant=caller.tenant, document_id=document, limit=limit)
+    return reply(await backend.ask(RELATED_DOCUMENTS, request))
 
 
 @router.get("/documents/{document}/diff", response_model=DocumentDiffReply)

@@ -169,6 +169,14 @@ def concerns(anchor: Anchor, path: str, symbol: str, place: LineSpan | None) -> 
     return 2 if anchor.start_line <= place.end and place.start <= anchor.end_line else 0
 
 
+def is_same_place(one: Anchor, other: Anchor) -> bool:
+    """Whether two anchors name the same symbol, or one of them the file of the other."""
+    is_both_symbols = one.symbol and other.symbol
+    return (one.repo, one.path) == (other.repo, other.path) and (
+        not is_both_symbols or one.symbol == other.symbol
+    )
+
+
 def _symbols_concern(named: str, edited: str) -> int:
     if named == edited:
         return 3

@@ -8,6 +8,8 @@ from prism_contracts.rpc.documents import (
     GenerateEmbeddingsRequest,
     GenerateTagsReply,
     GenerateTagsRequest,
+    RelatedDocumentsReply,
+    RelatedDocumentsRequest,
     SearchDocumentsReply,
     SearchDocumentsRequest,
 )
@@ -16,6 +18,7 @@ from prism_workspace.operations.anchors import Anchors
 from prism_workspace.operations.document_search import DocumentSearch
 from prism_workspace.operations.documents import TeamDocuments
 from prism_workspace.operations.embeddings import DocumentEmbeddings
+from prism_workspace.operations.related import RelatedDocuments
 from prism_workspace.operations.tags import TagProposals
 
 
@@ -27,14 +30,17 @@ class KnowledgeHandlers:
         documents: TeamDocuments,
         search: DocumentSearch,
         anchors: Anchors,
+        *,
         embeddings: DocumentEmbeddings,
         tags: TagProposals,
+        related: RelatedDocuments,
     ) -> None:
         self._documents = documents
         self._embeddings = embeddings
         self._tags = tags
         self._anchors = anchors
         self._search = search
+        self._related = related
 
     async def search(self, request: SearchDocumentsRequest) -> SearchDocumentsReply:
         """Return the documents that match a question. Raises PrismError: UNAVAILABLE."""
@@ -45,6 +51,10 @@ class KnowledgeHandlers:
     def _with_stale_places(self, request: SearchDocumentsRequest, hit: DocumentHit) -> DocumentHit:
         stale = self._anchors.stale(request, AnchoredKind.DOCUMENT, hit.document_id)
         return hit.model_copy(update={"metadata": hit.metadata.model_copy(update={"stale": stale})})
+
+    async def related(self, request: RelatedDocumentsRequest) -> RelatedDocumentsReply:
+        """Return the documents that are related to one. Raises PrismError: DOCUMENT_NOT_FOUND, UNAVAILABLE."""
+        return await self._related.find(request)
 
     async def generate_embeddings(self, request: GenerateEmbeddingsRequest) -> GenerateEmbeddingsReply:
         """Say what the index holds of a document. Raises PrismError: DOCUMENT_NOT_FOUND, EMBEDDING_FAILED, UNAVAILABLE."""

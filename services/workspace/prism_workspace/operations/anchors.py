@@ -37,11 +37,13 @@ from prism_workspace.core.anchors import (
     concerns,
     content_id,
     is_removed,
+    is_same_place,
     is_unchanged,
     judged,
     moved,
     removed,
 )
+from prism_workspace.core.related import Shared, shared_places
 from prism_workspace.operations.linker import Linker, Preferred
 
 # A text that is wanted and not written by then was given up by its writer.
@@ -176,6 +178,21 @@ class Anchors:
             anchors=tuple(one for _, one in close),
         )
         return max(closeness for closeness, _ in close), concerning
+
+    def sharing(self, caller: CallerRequest, kind: AnchoredKind, subject: str) -> dict[str, Shared]:
+        """Returns what other subjects of the kind name of the places that this one names, by their ids."""
+        named_by: list[tuple[str, list[str]]] = []
+        for one in self.of(caller, kind, subject):
+            others = [
+                record.subject
+                for record in self._store.index.at(caller.tenant, one.repo, one.path)
+                if record.kind is kind
+                and record.subject != subject
+                and any(is_same_place(one, other) for other in record.anchors)
+            ]
+            place = " ".join(filter(None, (self._name(caller.tenant, one), one.path, one.symbol)))
+            named_by.append((place, others))
+        return shared_places(named_by)
 
     async def keep_linking(self) -> None:
         """Link what is wanted, until cancelled."""

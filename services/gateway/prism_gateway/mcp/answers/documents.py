@@ -6,6 +6,7 @@ from prism_contracts.base import Message
 from prism_contracts.rpc.documents import (
     CommitDocumentsReply,
     CreateDocumentReply,
+    DocumentDiffReply,
     DocumentHit,
     DocumentMetadata,
     DocumentMetadataReply,
@@ -17,6 +18,8 @@ from prism_contracts.rpc.documents import (
     GenerateEmbeddingsReply,
     GenerateTagsReply,
     ListDocumentsReply,
+    RelatedDocument,
+    RelatedDocumentsReply,
     SearchDocumentsReply,
     UpdateDocumentReply,
 )
@@ -39,14 +42,29 @@ def document(reply: DocumentReply) -> Answer:
     return _answer(reply, f"{reply.path} ({reply.document_id})\n{head}{reply.content}")
 
 
-def metadata(reply: DocumentMetadataReply, history: DocumentVersionsReply | None = None) -> Answer:
-    """A document without its text, and its versions if they are asked for."""
+def changes(reply: DocumentReply, compared: DocumentDiffReply, base: str) -> Answer:
+    """What differs between two versions of a document."""
+    head = "\n".join(_metadata(reply.metadata)) + "\n\n" if reply.metadata else ""
+    diff = compared.diff or f"No difference from {base}."
+    data = reply.model_dump(mode="json", exclude={"content"}) | {"diff": compared.diff}
+    return Answer(data, f"{reply.path} ({reply.document_id})\n{head}{diff}")
+
+
+def metadata(
+    reply: DocumentMetadataReply,
+    history: DocumentVersionsReply | None = None,
+    related: RelatedDocumentsReply | None = None,
+) -> Answer:
+    """A document without its text, and its versions and related documents if they are asked for."""
     head = [f"{reply.path} ({reply.document_id})", *_metadata(reply.metadata), reply.frontmatter.rstrip()]
     data = reply.model_dump(mode="json")
     if history:
         data["versions"] = [one.model_dump(mode="json") for one in history.versions]
         head += ["versions:", *map(_version, history.versions)]
         head += ["note: older ones are not listed."] if history.next_cursor else []
+    if related:
+        data["related"] = [one.model_dump(mode="json") for one in related.related]
+        head += ["related:", *(map(_related, related.related) if related.related else ["none"])]
     return Answer(data, "\n".join(head).rstrip())
 
 
@@ -133,6 +151,13 @@ def _metadata(found: DocumentMetadata) -> Iterator[str]:
 def _version(one: DocumentVersion) -> str:
     what = f"draft {one.version}" if one.is_draft else f"{one.version} {one.message}"
     return f"{one.at:%Y-%m-%d %H:%M} {one.author or 'unknown'}: {what}"
+
+
+def _related(one: RelatedDocument) -> str:
+    why = [f"text {one.score:.2f}"] if one.score else []
+    why += [f"both name {', '.join(one.shared_places)}"] if one.shared_places else []
+    why += [f"tags {', '.join(one.shared_tags)}"] if one.shared_tags else []
+    return f"{one.path} {one.title} ({one.document_id}): {'; '.join(why)}"
 
 
 def _labels(tags: Iterable[str], category: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from prism_contracts.rpc.documents import (
     COMMIT_DOCUMENTS,
     COMMIT_PATHS_MAX,
     CREATE_DOCUMENT,
+    DOCUMENT_DIFF,
     DOCUMENT_HITS_MAX,
     DOCUMENT_VERSIONS,
     DOCUMENTS_LIMIT_MAX,
@@ -17,10 +18,12 @@ from prism_contracts.rpc.documents import (
     GET_DOCUMENT,
     GET_DOCUMENT_METADATA,
     LIST_DOCUMENTS,
+    RELATED_DOCUMENTS,
     SEARCH_DOCUMENTS,
     UPDATE_DOCUMENT,
     CommitDocumentsRequest,
     CreateDocumentRequest,
+    DocumentDiffRequest,
     DocumentId,
     DocumentIdOrNone,
     DocumentOrder,
@@ -30,6 +33,7 @@ from prism_contracts.rpc.documents import (
     GetDocumentMetadataRequest,
     GetDocumentRequest,
     ListDocumentsRequest,
+    RelatedDocumentsRequest,
     SearchDocumentsRequest,
     SortOrder,
     UpdateDocumentRequest,
@@ -91,11 +95,16 @@ class GetDocument(DocumentName):
     version: Annotated[
         types.DocumentVersionOrNone, Field(description="a commit or draft number; default: the newest")
     ] = ""
+    diff_from: Annotated[
+        types.DocumentVersionOrNone,
+        Field(description="show what changed since this commit or draft, not the text"),
+    ] = ""
     include_metadata: bool = True
 
 
 class GetDocumentMetadata(DocumentName):
     include_versions: Annotated[bool, Field(description="list drafts and commits")] = False
+    include_related: Annotated[bool, Field(description="list documents on the same subject")] = False
 
 
 class Filter(Arguments):
@@ -176,20 +185,31 @@ async def search_documents(call: Call, arguments: SearchDocuments) -> Answer:
 
 
 async def get_document(call: Call, arguments: GetDocument) -> Answer:
-    request = GetDocumentRequest(tenant=call.caller.tenant, **arguments.model_dump())
-    return documents.document(await call.backend.ask(GET_DOCUMENT, request))
+    given = arguments.model_dump(exclude={"diff_from"})
+    found = await call.backend.ask(GET_DOCUMENT, GetDocumentRequest(tenant=call.caller.tenant, **given))
+    if not arguments.diff_from:
+        return documents.document(found)
+    wanted = DocumentDiffRequest(
+        tenant=call.caller.tenant,
+        document_id=found.document_id,
+        base=arguments.diff_from,
+        version=arguments.version,
+    )
+    return documents.changes(found, await call.backend.ask(DOCUMENT_DIFF, wanted), arguments.diff_from)
 
 
 async def get_document_metadata(call: Call, arguments: GetDocumentMetadata) -> Answer:
     name = {"document_id": arguments.document_id, "path": arguments.path}
     request = GetDocumentMetadataRequest(tenant=call.caller.tenant, **name)
     found = await call.backend.ask(GET_DOCUMENT_METADATA, request)
-    if not arguments.include_versions:
-        return documents.metadata(found)
-    wanted = DocumentVersionsRequest(
-        tenant=call.caller.tenant, document_id=found.document_id, limit=VERSIONS_SHOWN_MAX
-    )
-    return documents.metadata(found, await call.backend.ask(DOCUMENT_VERSIONS, wanted))
+    document = {"tenant": call.caller.tenant, "document_id": found.document_id}
+    history = related = None
+    if arguments.include_versions:
+        wanted = DocumentVersionsRequest(**document, limit=VERSIONS_SHOWN_MAX)
+        history = await call.backend.ask(DOCUMENT_VERSIONS, wanted)
+    if arguments.include_related:
+        related = await call.backend.ask(RELATED_DOCUMENTS, RelatedDocumentsRequest(**document))
+    return documents.metadata(found, history, related)
 
 
 async def list_documents(call: Call, arguments: ListDocuments) -> Answer:
@@ -261,15 +281,24 @@ TOOLS: tuple[AnyTool, ...] = (
         Toolset.DOCUMENTS,
         "Read a document: its Markdown, metadata and front matter.",
         GetDocument,
-        record(document_id=STRING, path=STRING, content=STRING, metadata=OBJECT, frontmatter=STRING),
+        record(
+            document_id=STRING, path=STRING, content=STRING, diff=STRING, metadata=OBJECT, frontmatter=STRING
+        ),
         get_document,
     ),
     Tool(
         "get_document_metadata",
         Toolset.DOCUMENTS,
-        "The metadata and front matter of a document, without its text.",
+        "The metadata of a document without its text; its versions, and related documents.",
         GetDocumentMetadata,
-        record(document_id=STRING, path=STRING, metadata=OBJECT, frontmatter=STRING, versions=array(OBJECT)),
+        record(
+            document_id=STRING,
+            path=STRING,
+            metadata=OBJECT,
+            frontmatter=STRING,
+            versions=array(OBJECT),
+            related=array(OBJECT),
+        ),
         get_document_metadata,
     ),
     Tool(
