@@ -134,6 +134,39 @@ def load(parser):
     parser.add_argument("--depot", default="main", help="which depot")
     raise DepotError("no depot")
 '''
+RUST = """/// What can go wrong.
+#[derive(Error, Debug)]
+pub enum DepotError {
+    /// No parcel fits.
+    #[error("the depot is full")]
+    Full,
+    #[error("no parcel {0}")]
+    Missing(u32),
+}
+
+impl Depot {
+    pub fn put(&self, id: u32) -> Result<u32, anyhow::Error> {
+        if self.is_full() {
+            return Err(DepotError::Full);
+        }
+        let found = match self.find(id) {
+            Err(DepotError::Missing(_)) => 0,
+            one => one.ok_or(DepotError::Missing(id))?,
+        };
+        if matches!(found, DepotError::Full) {
+            bail!("an odd parcel {}", id);
+        }
+        Ok(found)
+    }
+}
+"""
+JAVASCRIPT = """class Depot {
+  put(id) {
+    if (!id) throw new Error('a parcel needs an id');
+    try { this.find(id) } catch (error) { throw error }
+  }
+}
+"""
 PHP = """<?php
 class DepotException extends RuntimeException
 {
@@ -210,6 +243,9 @@ def test_an_interface_is_listed_with_its_methods():
         ("depot.py", PYTHON, "| `class DepotError(Exception):` | A parcel cannot be stored. | `depot.py:8` | `load` (`depot.py:31`) |"),
         ("depot.go", GO, '| `var ErrFull = errors.New("full")` | ErrFull is returned when no parcel fits. | `depot.go:11` | `put` (`depot.go:30`) |'),
         ("Depot.php", PHP, "| `class DepotException extends RuntimeException` | `protected $code = 404` | `Depot.php:2` | `Depot.open` (`Depot.php:13`) |"),
+        ("depot.js", JAVASCRIPT, "| `if (!id) throw new Error('a parcel needs an id');` | `Depot.put` | `depot.js:3` |"),
+        ("depot.rs", RUST, "| `DepotError::Full` | No parcel fits. | `depot.rs:6` | `Depot.put` (`depot.rs:14`) |"),
+        ("depot.rs", RUST, "| `DepotError::Missing` | no parcel {0} | `depot.rs:8` | `Depot.put` (`depot.rs:18`) |"),
         ("lib/parcel.ex", ELIXIR, '| `raise ArgumentError, "no weight at #{url}"` | `Depot.Parcel.load` | `lib/parcel.ex:50` |'),
     ],
 )  # fmt: skip

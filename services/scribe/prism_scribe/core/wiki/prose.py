@@ -27,7 +27,7 @@ _DIRECTIVE = re.compile(r"^\.\.\s+(?:code-block|code|sourcecode|parsed-literal):
 
 # Code, directives and addresses that stand in comments, and rulers.
 _NO_SENTENCE = re.compile(
-    r"^(?:go:|import\b|export\b|use\b|type\s+\w+\s*=|https?:|specs?:|see:\s|todo\b|eslint|[@#])|[;{]\s*$|(?<!:)//|=>",
+    r"^(?:go:|import\b|export\b|use\b|type\s+\w+\s*=|https?:|specs?:|see:\s|todo\b|eslint|[@#])|\b(?-i:TODO|FIXME|XXX)\b|[;{]\s*$|(?<!:)//|=>",
     re.IGNORECASE,
 )
 SENTENCE_WORDS_MIN = 3

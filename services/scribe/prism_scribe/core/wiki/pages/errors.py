@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, Symbol, SymbolKind
 from prism_contracts.records import WikiTocEntry
+from prism_contracts.rpc.files import OutlineReply
 from prism_scribe.core.wiki import declarations, markdown
 from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation
@@ -14,6 +15,7 @@ ERRORS_MAX = 60
 RAISED_MAX = 50
 PLACES_MAX = 3
 FIELDS_MAX = 4
+ATTRIBUTE_LINES_MAX = 3
 
 _NAMED = re.compile(r"(?:Error|Exception|Failure|Fault|Warning)s?$|^Err[A-Z]|^err[A-Z]|^E[A-Z]{3,}")
 _BASE = re.compile(r"\b(?:\w*Error|\w*Exception|Throwable)\b")
@@ -24,7 +26,11 @@ _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY, SymbolKind.CONSTANT,
 _RAISED = re.compile(
     r"(?:^|[\s({;:>])(?:raise|throw)\s+(?:new\s+)?\\?(?:[\w\\.:]*[.:\\])?(?P<name>[A-Za-z_]\w*)"
 )
-_PANIC = re.compile(r"(?:^|\s)panic!?\(")
+# `bail!` and `anyhow!` are of the library anyhow, which names no error.
+_PANIC = re.compile(r"(?:^|\s)panic!?\(|\b(?:bail|anyhow)!\(")
+# What a variant of a Rust enum says where it is printed: `#[error("the depot is full")]`.
+_DISPLAYED = re.compile(r"#\[error\(\"(?P<said>[^\"]+)\"")
+_MATCHED = re.compile(r"\bmatches!\(|\b(?:if|while)\s+let\b|[=!]=\s*\w")
 _RETURNED = re.compile(r"\breturn\b|\bErrorf\(|[:=]\s*&?(?:\w+\.)?[eE]?\w*Err\w*(?:,|\{.*)?$")
 _NEW = re.compile(r"\bnew\s")
 _COMPARED = re.compile(r"\berrors\.(?:Is|As)\(|[=!]=|\bcase\b")
@@ -40,6 +46,7 @@ _AGAIN = frozenset({"e", "ex", "err", "error", "exc", "exception", "from", "if",
 class _Error(NamedTuple):
     symbol: Symbol
     path: str
+    name: str  # by which it is raised: `Full`, or `DepotError::Full` for a variant of Rust
 
 
 class _Raised(NamedTuple):
@@ -52,9 +59,9 @@ class _Raised(NamedTuple):
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
     """Returns the page."""
     errors = _errors(orientation, evidence)
-    raised = _raised(orientation, evidence, {error.symbol.name for error in errors})
+    known = {error.name for error in errors}
+    raised = _raised(orientation, evidence, known)
     own = [*markdown.section("Errors that it defines", _defined(evidence, errors, raised))]
-    known = {error.symbol.name for error in errors}
     others = {name: places for name, places in raised.items() if name not in known}
     found = [*own, *markdown.section("Other errors that it raises", _others(others))]
     lead = "Errors of the main source files, without those of tests. A place is a line that makes, raises or returns one."
@@ -69,7 +76,10 @@ def _errors(orientation: Orientation, evidence: Evidence) -> list[_Error]:
         outline = evidence.outlines.get(path)
         for symbol in outline.symbols if outline else ():
             if _is_error(evidence, path, symbol):
-                found.setdefault(symbol.qualified_name, _Error(symbol, path))
+                found.setdefault(symbol.qualified_name, _Error(symbol, path, symbol.name.rpartition(".")[2]))
+            elif outline and _is_variant(outline, symbol):
+                enum = outline.symbols[symbol.parent].name
+                found.setdefault(symbol.qualified_name, _Error(symbol, path, f"{enum}::{symbol.name}"))
     return list(found.values())[:ERRORS_MAX]
 
 
@@ -84,18 +94,33 @@ def _is_error(evidence: Evidence, path: str, symbol: Symbol) -> bool:
     return is_value and _NAMED.search(symbol.name) is not None and _MADE.search(symbol.signature) is not None
 
 
+def _is_variant(outline: OutlineReply, symbol: Symbol) -> bool:
+    """Whether a symbol is a variant of an enum of errors in Rust, where each variant is an error of its own."""
+    parent = outline.symbols[symbol.parent] if symbol.parent >= 0 else None
+    return (
+        outline.language == "rust"
+        and symbol.kind is SymbolKind.CONSTANT
+        and parent is not None
+        and parent.kind is SymbolKind.ENUM
+        and _NAMED.search(parent.name) is not None
+    )
+
+
 def _raised(orientation: Orientation, evidence: Evidence, known: set[str]) -> dict[str, list[_Raised]]:
     """Returns the places that raise errors, by the name of the error."""
     values = sorted(name for name in known if re.match(r"[eE]rr[A-Z]", name))
-    types = sorted(known.difference(values))
+    variants = sorted(name for name in known if "::" in name)
+    types = sorted(known.difference(values, variants))
     patterns = [rf"\b({'|'.join(map(re.escape, values))})\b"] if values else []
     patterns += [rf"\b({'|'.join(map(re.escape, types))})\{{"] if types else []
     named = re.compile("|".join(patterns)) if patterns else None
     made = re.compile(rf"\bnew\s+\\?(?:\w+\\)*({'|'.join(map(re.escape, types))})\(") if types else None
+    chosen = re.compile(rf"\b({'|'.join(map(re.escape, variants))})\b") if variants else None
+    by_language = {"go": named, "rust": chosen}
     found: dict[str, list[_Raised]] = {}
     for path in surveyed(orientation):
         outline = evidence.outlines.get(path)
-        returned = named if outline and outline.language == "go" else made
+        returned = by_language.get(outline.language if outline else "", made)
         for number, line in declarations.code_lines(evidence.texts.get(path, ())):
             for name in _names_raised(line, returned):
                 statement = declarations.statement(evidence.texts[path], number)
@@ -108,13 +133,17 @@ def _names_raised(line: str, values: re.Pattern[str] | None) -> Iterator[str]:
     if raised := _RAISED.search(line):
         name = raised["name"]
         if (
-            name.lower() not in _AGAIN
+            name not in _AGAIN
             and name not in _LANGUAGE
             and (name[0].isupper() or name.endswith(("Error", "Exception")))
         ):
             yield name
     elif _PANIC.search(line):
         yield "panic"
+    elif values and "::" in values.pattern:
+        # A pattern of `match` stands before the arrow, and makes no error.
+        made = "" if _MATCHED.search(line) else line.rpartition("=>")[2]
+        yield from (value[1] for value in values.finditer(made))
     elif values and _makes(line) and (value := values.search(line)):
         yield next(filter(None, value.groups()))
 
@@ -137,18 +166,23 @@ def _inside(evidence: Evidence, path: str, line: int) -> str:
 
 def _defined(evidence: Evidence, errors: list[_Error], raised: dict[str, list[_Raised]]) -> list[str]:
     rows = []
-    for symbol, path in errors:
+    for symbol, path, name in errors:
         declared = declarations.declaration(evidence, path, symbol)
         said = " ".join(
             filter(
                 None,
-                [markdown.text(declarations.said_of(symbol, declared.said)), _values(evidence, path, symbol)],
+                [
+                    markdown.text(
+                        declarations.said_of(symbol, declared.said) or _displayed(evidence, path, symbol)
+                    ),
+                    _values(evidence, path, symbol),
+                ],
             )
         )
-        places = raised.get(symbol.name.rpartition(".")[2], [])
+        places = raised.get(name, [])
         rows.append(
             (
-                markdown.code(declared.code),
+                markdown.code(name if "::" in name else declared.code),
                 said,
                 markdown.place(path, symbol.name_line),
                 _places(places),
@@ -157,6 +191,19 @@ def _defined(evidence: Evidence, errors: list[_Error], raised: dict[str, list[_R
     return markdown.table(
         ("error", "what it says of itself", "defined in", "made, raised or returned in"), rows
     )
+
+
+def _displayed(evidence: Evidence, path: str, error: Symbol) -> str:
+    """Returns the text in the attribute above a variant of Rust."""
+    above = evidence.texts.get(path, ())[
+        max(0, error.name_line - 1 - ATTRIBUTE_LINES_MAX) : error.name_line - 1
+    ]
+    for line in reversed(above):
+        if not line.lstrip().startswith("#["):
+            break
+        if found := _DISPLAYED.search(line):
+            return found["said"]
+    return ""
 
 
 def _values(evidence: Evidence, path: str, error: Symbol) -> str:

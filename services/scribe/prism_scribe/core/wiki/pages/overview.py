@@ -17,6 +17,8 @@ from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 from prism_scribe.core.wiki.pages import guide, layout
 
 LANGUAGES_MAX = 5
+# Types of code that is elsewhere, which everything imports: no place to begin.
+DECLARATIONS = (".d.ts", ".d.mts", ".d.cts", ".pyi")
 MODULES_MAX = 10
 SYMBOLS_MAX = 4
 DOCUMENTS_MAX = 12
@@ -246,7 +248,11 @@ def _cycles(orientation: Orientation) -> list[str]:
 
 
 def _modules(orientation: Orientation) -> list[str]:
-    own = [entry for entry in orientation.modules if orientation.is_own(entry.file_path)][:MODULES_MAX]
+    own = [
+        entry
+        for entry in orientation.modules
+        if orientation.is_own(entry.file_path) and not entry.file_path.endswith(DECLARATIONS)
+    ][:MODULES_MAX]
     rows = [
         (
             markdown.place(entry.file_path, 1),
