@@ -234,6 +234,8 @@ def test_hung_services_are_shown_and_replaced(stack: Stack):
     hung = {name: stack.pid(name) for name in ("search", "nats")}
     for pid in hung.values():
         os.kill(pid, signal.SIGSTOP)
+        # Each of its threads stops when it is next scheduled.
+        wait_until(lambda pid=pid: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
     shown = {facts["name"]: facts for facts in json.loads(stack.prism("status", "--json").stdout)["services"]}
     # On a busy machine they may be replaced before the command has looked.
     assert not any(shown[name]["ready"] and shown[name]["pid"] == pid for name, pid in hung.items())
