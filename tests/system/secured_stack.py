@@ -185,4 +185,7 @@ include "logins/accounts.conf"
         assert self.processes[service].poll() is None, self.logs()
         if not (self.data / "run" / f"{service}.json").exists():
             return False
-        return httpx2.get(f"http://{HOST}:{self._port(service)}/readyz", timeout=5).status_code == 200
+        try:
+            return httpx2.get(f"http://{HOST}:{self._port(service)}/readyz", timeout=5).status_code == 200
+        except httpx2.TransportError:  # while ten processes start, an answer may take longer
+            return False
