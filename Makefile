@@ -83,6 +83,7 @@ lock: $(UV) ## Compile the hashed requirements from pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra dev --extra llm --extra anthropic pyproject.toml -o requirements/dev.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in -o requirements/build.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --constraint requirements/build.txt requirements/image.in -o requirements/image.txt
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/pictures.in -o requirements/pictures.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peers.in -o requirements/peers.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/graph.in -o requirements/graph.txt
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
@@ -223,6 +224,16 @@ dashboards: $(VENV)/.deploy ## Write Grafana's dashboards from deploy/dashboards
 .PHONY: dashboards-check
 dashboards-check: setup-dev ## Ask a real Prometheus for every panel of the dashboards, on a stack with work to do (needs `prometheus` on the PATH)
 	$(BIN)/pytest tests/system/test_panels.py
+
+# Drives a browser, in its own environment; Chromium itself comes from the distribution.
+$(VENV)/.pictures: $(VENV)/.run requirements/pictures.txt
+	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/pictures
+	$(UV) pip install -q --python $(VENV)/pictures/bin/python --require-hashes -r requirements/pictures.txt
+	@touch $@
+
+.PHONY: pictures
+pictures: $(VENV)/.pictures ## Open the console in Chromium, check it, and write docs/pictures/console-*.png (needs `chromium`, or CHROMIUM=; ALL=folder keeps every size)
+	$(VENV)/pictures/bin/python -m bench.pictures.console $(if $(ALL),--all $(ALL))
 
 .PHONY: pictures-dashboards
 pictures-dashboards: setup-dev $(VENV)/.deploy ## Record what the panels show for three minutes, and draw docs/pictures/dashboard-*.png

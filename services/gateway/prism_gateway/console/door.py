@@ -21,7 +21,9 @@ from prism_gateway.settings import GatewaySettings
 
 LOGIN: Final = "/login"
 # The first parts of the addresses of pages. The empty one is the first page.
-GUARDED: Final = frozenset({"", "repos", "search", "r", "logout"})
+GUARDED: Final = frozenset(
+    {"", "repos", "search", "r", "documents", "tasks", "wiki", "usage", "audit", "tokens", "health", "logout"}
+)
 OPEN: Final = frozenset({"login", "assets"})
 DOOR: Final = "console"  # in usage
 HEADERS: Final = {

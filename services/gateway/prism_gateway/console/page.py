@@ -130,16 +130,17 @@ class Visit:
         """Returns the fields of a form, without empty ones."""
         return dict(await form_fields(self.request))
 
-    async def form_as(self, model: type[BodyT], **more: object) -> BodyT:
-        """Returns a form as the body of the route that takes the same fields. Raises PrismError."""
-        try:
-            return model.model_validate({**await self.form(), **more})
-        except ValidationError as error:
-            raise invalid(error) from error
-
     def show(self, template: str, /, *, status: int = 200, **values: object) -> Response:
         """Render a page for the caller."""
         return render(self.request, template, status=status, me=self.caller, may=self.may, **values)
+
+
+def body_as(model: type[BodyT], fields: Mapping[str, object]) -> BodyT:
+    """Returns fields of a form as the body of the route that takes the same. Raises PrismError."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise invalid(error) from error
 
 
 def cookie_of(request: Request, public_url: str) -> str:

@@ -13,7 +13,7 @@ from prism_contracts.rpc.files import COVERAGE, CoverageReply
 from prism_contracts.rpc.imports import CANCEL_JOB, JOBS, JobsReply
 from prism_contracts.rpc.repositories import REGISTER, REINDEX, REMOVE_REPOSITORY, REPOSITORY_STATUS
 from prism_gateway.console.formats import repo_url
-from prism_gateway.console.page import PageView, Visit, fragment, redirect
+from prism_gateway.console.page import PageView, Visit, body_as, fragment, redirect
 from prism_gateway.console.progress import LiveJobs
 from prism_gateway.rest.bodies import RepositoryBody
 
@@ -67,7 +67,7 @@ async def add_repository(visit: Visit) -> Response:
     """Register a git URL, and import it. Problems are shown above the form."""
     fields = await visit.form()
     try:
-        body = await visit.form_as(RepositoryBody)
+        body = body_as(RepositoryBody, fields)
         await visit.backend.ask(REGISTER, body.request(visit.tenant))
     except PrismError as error:
         visit.facts.code = error.code.value

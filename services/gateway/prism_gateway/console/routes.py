@@ -7,7 +7,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from prism_gateway.console import files, finding, repositories, sign_in, symbols
+from prism_gateway.console import (
+    accounts,
+    branches,
+    files,
+    finding,
+    health,
+    knowledge,
+    maps,
+    repositories,
+    sign_in,
+    symbols,
+    token_pages,
+)
 from prism_gateway.console.assets import PREFIX, serve_asset
 from prism_gateway.console.page import PageView, answer, redirect
 from prism_gateway.console.same_origin import HOME
@@ -19,6 +31,12 @@ VIEWS: tuple[PageView, ...] = (
     *finding.VIEWS,
     *files.VIEWS,
     *symbols.VIEWS,
+    *branches.VIEWS,
+    *maps.VIEWS,
+    *knowledge.VIEWS,
+    *accounts.VIEWS,
+    *token_pages.VIEWS,
+    *health.VIEWS,
     repositories.REPOSITORY,  # last: its name may hold anything
 )
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorCode, PrismError, http_status
 from prism_contracts.token_secrets import PREFIX, digest_of
 from prism_gateway.accounting.facts import CallFacts
 from prism_gateway.callers import address_of
@@ -54,7 +54,7 @@ async def _answer(sessions: Sessions, strangers: Strangers, request: Request) ->
             except PrismError as too_many:
                 body = too_many.body
         request.app.state.parts.usage.count(None, CallFacts(call=DOOR, code=body.code.value), began)
-        status = 429 if body.code is ErrorCode.RATE_LIMITED else 403
+        status = 403 if body.code is ErrorCode.UNAUTHENTICATED else http_status(body.code)
         return render(request, "login.html", status=status, wanted=wanted, code="", error=body)
     response = redirect(same_origin.local_path(wanted))
     response.set_cookie(

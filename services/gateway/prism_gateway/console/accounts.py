@@ -1,0 +1,111 @@
+"""The pages of usage and audit."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from starlette.responses import Response
+
+from prism_contracts.accounting import AuditAction
+from prism_gateway.accounting.pages import Wanted
+from prism_gateway.accounting.usage_report import UsageBy, UsageGroup
+from prism_gateway.console.page import PageView, Visit
+from prism_gateway.grants import check_whole_tenant
+from prism_gateway.rest.ranges import time_range
+
+RANGES_DAYS: Final = (1, 7, 30)
+RANGE_DEFAULT: Final = 7
+BARS_WIDTH: Final = 720
+BARS_HEIGHT: Final = 96
+BAR_GAP: Final = 2
+ENTRIES: Final = 100
+GROUPINGS: Final = (UsageBy.CALL, UsageBy.CALLER, UsageBy.REPOSITORY, UsageBy.CODE)
+
+
+class Bar(NamedTuple):
+    """A bar of a chart, in its units."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    group: UsageGroup
+
+
+async def usage(visit: Visit) -> Response:
+    """Calls over time, and by tool, token, repository or error."""
+    check_whole_tenant(visit.caller)
+    days = _days(visit.query.get("days", ""))
+    by = next((one for one in GROUPINGS if one == visit.query.get("by")), UsageBy.CALL)
+    begin, end = time_range(None, None)
+    begin = (end - timedelta(days=days)).replace(minute=0, second=0, microsecond=0)
+    book = visit.parts.usage
+    over_time = await book.report(visit.tenant, begin, end, UsageBy.HOUR if days == 1 else UsageBy.DAY)
+    report = await book.report(visit.tenant, begin, end, by)
+    return visit.show(
+        "usage.html",
+        report=report,
+        bars=_bars(over_time.groups, begin, end, timedelta(hours=1) if days == 1 else timedelta(days=1)),
+        most=max((group.calls for group in report.groups), default=0) or 1,
+        days=days,
+        ranges=RANGES_DAYS,
+        by=by.value,
+        groupings=[one.value for one in GROUPINGS],
+        width=BARS_WIDTH,
+        height=BARS_HEIGHT,
+    )
+
+
+async def audit(visit: Visit) -> Response:
+    """Who changed what, the newest first."""
+    check_whole_tenant(visit.caller)
+    action = visit.query.get("action", "")
+    chosen = AuditAction(action) if action in set(AuditAction) else None
+    begin, end = time_range(None, None)
+    begin = end - timedelta(days=RANGES_DAYS[-1])
+    wanted = Wanted(visit.tenant, begin, end, visit.query.get("actor", "")[:200], ENTRIES, _position(visit))
+    page = await visit.parts.audit.page(wanted, chosen)
+    return visit.show(
+        "audit.html",
+        entries=page.entries,
+        older=page.next_position,
+        actions=[one.value for one in AuditAction],
+        action=chosen.value if chosen else "",
+        actor=wanted.actor,
+        days=RANGES_DAYS[-1],
+    )
+
+
+def _days(text: str) -> int:
+    return next((days for days in RANGES_DAYS if str(days) == text), RANGE_DEFAULT)
+
+
+def _position(visit: Visit) -> int:
+    text = visit.query.get("before", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0  # noqa: PLR2004 - digits
+
+
+def _bars(groups: Iterable[UsageGroup], begin: datetime, end: datetime, step: timedelta) -> list[Bar]:
+    """Returns a bar for each hour or day, also for those without a call."""
+    known = {group.key: group for group in groups}
+    moment = begin if step < timedelta(days=1) else begin.replace(hour=0)
+    shown: list[UsageGroup] = []
+    while moment < end:
+        key = moment.isoformat() if step < timedelta(days=1) else moment.date().isoformat()
+        shown.append(known.get(key) or UsageGroup(key=key))
+        moment += step
+    most = max((group.calls for group in shown), default=0) or 1
+    width = BARS_WIDTH / max(1, len(shown))
+    return [
+        Bar(
+            round(number * width, 2),
+            round(BARS_HEIGHT * (1 - group.calls / most), 2),
+            round(width - BAR_GAP, 2),
+            round(BARS_HEIGHT * group.calls / most, 2),
+            group,
+        )
+        for number, group in enumerate(shown)
+    ]
+
+
+VIEWS: Final = (PageView("/usage", "GET /usage", usage), PageView("/audit", "GET /audit", audit))
