@@ -185,10 +185,25 @@ def csharp(body: str) -> set[str]:
         ("class U { int F(Pair p) => p.X; }", "4 X -> 13"),
         ("class U { Depot d; async Task F() { var e = await d.MakeAsync().ConfigureAwait(false); e.Open(); } }", "4 Open -> 9"),
         ("class U<T> where T : IDepot { void F(T t) { t.Open(); } }", "4 Open -> 11"),
+        ("class U : Depot { void F() { this.Open(); } }", "4 Open -> 9"),
+        ("class U : Depot { void F() { base.Open(); } }", "4 Open -> 9"),
+        ('class U : Depot { void F() { this.Name = "x"; } }', "4 Name -> 3"),
+        ('class U { object F() => new Depot { Name = "x" }; }', "4 Depot -> 6"),
+        ("class U { void F(Depot d) { lock (d.Name) {} } }", "4 Name -> 3"),
+        ("class U { object F(Depot d) => new { d.Name }; }", "4 Name -> 3"),
+        ("class U { object F(Depot d) => (object)d.Name; }", "4 Name -> 3"),
+        ("class U { int[] F(Depot d) => [d.Size, .. d.More]; }", "4 Size -> 4"),
+        ("class U { object F(Depot d, P[] all) => from p in all orderby d.Size select p; }", "4 Size -> 4"),
     ],
 )  # fmt: skip
 def test_csharp_uses_are_resolved(body: str, found: str) -> None:
     assert found in csharp(body)
+
+
+def test_csharp_mark_of_no_null_is_no_assignment() -> None:
+    text = "class U { string name; void F() { G(name!); name++; } }\n"
+    kinds = [(one.name, one.kind.value) for one in facts_of("U.cs", text).references if one.name == "name"]
+    assert kinds == [("name", "value"), ("name", "assign")]
 
 
 def test_csharp_partial_class_has_the_bases_of_all_its_parts() -> None:

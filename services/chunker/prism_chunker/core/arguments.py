@@ -13,6 +13,8 @@ ARGUMENTS_MAX = 30
 TYPE_CHARS_MAX = 60
 # Nodes between a name and the call that it is the callee of.
 STEPS_MAX = 7
+# Those where most calls name their arguments by a field: `open(1)`, `depot.open(1)`, `depot.open<T>(1)`.
+FIELD_STEPS_MAX = 3
 
 UNKNOWN = "?"
 LAMBDA = "=>"
@@ -23,6 +25,17 @@ _SUFFIXES = frozenset({"call_suffix", "constructor_suffix"})
 _DECLARATORS = frozenset({"implicit_object_creation_expression", "init_declarator", "variable_declarator"})
 _CLOSURES = frozenset({"annotated_lambda", "lambda_literal"})
 _LABELLED = frozenset({"argument", "value_argument"})
+# No call has its name below one of these.
+_ENDS = (
+    _LISTS
+    | _LABELLED
+    | {
+        "annotation", "attribute", "block", "class_body", "compound_statement", "declaration_list", "local_declaration_statement",
+        "marker_annotation", "modifiers", "statements",
+    }
+)  # fmt: skip
+# It may have no list of arguments: `new Depot { Size = 3 }`.
+_CREATION = "object_creation_expression"
 _SPREADS = frozenset({"pack_expansion", "parameter_pack_expansion", "spread_element", "spread_expression"})
 _COMMENTS = frozenset({"block_comment", "comment", "line_comment", "multiline_comment"})
 _SIGNED = frozenset({"prefix_expression", "prefix_unary_expression", "unary_expression"})
@@ -41,18 +54,26 @@ _LITERALS = {
 
 def arguments_of(name: Node, symbol: int, source: bytes, bindings: BindingReader) -> str:
     """Returns the arguments of the call whose callee ends with a name; empty without a call or past a spread."""
+    around, end = name.parent, name.end_byte
+    for _ in range(FIELD_STEPS_MAX):
+        if around is None:
+            return ""
+        given_directly = around.child_by_field_name("arguments")
+        if given_directly is not None:
+            if given_directly.start_byte < end:
+                break  # the name is among them
+            return _text([given_directly], symbol, source, bindings)
+        around = around.parent
     around = name.parent
-    given_directly = around.child_by_field_name("arguments") if around is not None else None
-    if given_directly is not None and given_directly.start_byte >= name.end_byte:  # the common case
-        if not given_directly.named_child_count:
-            return "()"
-        return _text([given_directly], symbol, source, bindings)
     for _ in range(STEPS_MAX):
-        if around is None or around.type in _LISTS or around.type in _LABELLED:
+        kind = around.type if around is not None else ""
+        if around is None or kind in _ENDS:
             return ""
         given = _lists_of(around)
-        if given and given[0].start_byte >= name.end_byte:
+        if given and given[0].start_byte >= end:
             return _text(given, symbol, source, bindings)
+        if kind == _CREATION:
+            return "()"
         around = around.parent
     return ""
 
@@ -71,43 +92,41 @@ def _lists_of(call: Node) -> list[Node]:
 
 
 def _text(given: list[Node], symbol: int, source: bytes, bindings: BindingReader) -> str:
-    nodes = [
-        node
-        for one in given
-        for node in ([one] if one.type in _CLOSURES else one.named_children)
-        if node.type not in _COMMENTS
-    ]
+    found = [node for one in given for node in ([one] if one.type in _CLOSURES else one.named_children)]
+    nodes = [(node, kind) for node in found if (kind := node.type) not in _COMMENTS]
     if len(nodes) > ARGUMENTS_MAX:
         return f"({', '.join([UNKNOWN] * len(nodes))})"
-    types = [_argument(node, symbol, source, bindings) for node in nodes]
+    types = [_argument(node, kind, symbol, source, bindings) for node, kind in nodes]
     return f"({', '.join(types)})" if all(types) else ""
 
 
-def _argument(node: Node, symbol: int, source: bytes, bindings: BindingReader) -> str:
+def _argument(node: Node, kind: str, symbol: int, source: bytes, bindings: BindingReader) -> str:
     """Returns the type of an argument after its label, if it has one; empty for a spread of many."""
     label = ""
-    if node.type in _LABELLED and node.named_child_count:
-        inner = node.named_children
+    if kind in _LABELLED and (inner := node.named_children):
         if len(inner) > 1 and (node.child_by_field_name("name") or inner[0].type == "simple_identifier"):
             label = f"{source[inner[0].start_byte : inner[0].end_byte].decode('utf-8', 'replace')}: "
         node = inner[-1]
-    if node.type in _SPREADS:
+        kind = node.type
+    if kind in _SPREADS:
         return ""
-    return f"{label}{_type(node, symbol, source, bindings)}"
+    return f"{label}{_type(node, kind, symbol, source, bindings)}"
 
 
-def _type(node: Node, symbol: int, source: bytes, bindings: BindingReader) -> str:
-    if node.type in _SIGNED and node.named_child_count == 1:
+def _type(node: Node, kind: str, symbol: int, source: bytes, bindings: BindingReader) -> str:
+    """Returns the type of an expression, given the kind of its node, which takes time to read."""
+    if literal := _LITERALS.get(kind):
+        return literal
+    if kind in _SIGNED and node.named_child_count == 1:
         inner = _LITERALS.get(node.named_children[0].type, "")
         return inner if inner in {"int", "double", "long", "boolean"} else UNKNOWN
-    if node.type == "number_literal":
+    if kind == "number_literal":
         text = source[node.start_byte : node.end_byte]
         return "double" if b"." in text and not text.startswith(b"0x") else "int"
-    if node.type == "binary_expression":
+    if kind == "binary_expression":
         parts = [_LITERALS.get(child.type, "") for child in node.named_children]
         return "String" if "String" in parts and node.children[1].type == "+" else UNKNOWN
-    known = _LITERALS.get(node.type) or _short(bindings.type_of(node, symbol))
-    return known or UNKNOWN
+    return _short(bindings.type_of(node, kind, symbol)) or UNKNOWN
 
 
 def _short(type_: str) -> str:

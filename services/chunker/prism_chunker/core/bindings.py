@@ -128,6 +128,8 @@ class BindingReader:
         self._source = syntax.source
         self._nesting = nesting
         self._variables = variables
+        # By name: the first of its variables, each with its first byte and the symbol around it.
+        self._places: dict[bytes, list[tuple[Variable, int, int]]] = {}
         self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
         self._generics = _generics(syntax, nesting)
         self._imported = {
@@ -146,18 +148,20 @@ class BindingReader:
                 kept += self._of_name(self._label(name), variables, names)
         return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))
 
-    def type_of(self, node: Node, symbol: int) -> str:
-        """Returns the type of an expression in a symbol: of an object that it makes, a variable or a cast; else empty."""
-        if made := self._made(node):
-            return made
-        if node.type in _CASTS:
+    def type_of(self, node: Node, kind: str, symbol: int) -> str:
+        """Returns the type of an expression in a symbol: of an object that it makes, a variable or a cast; else empty.
+
+        `kind` is that of its node.
+        """
+        if kind in _CASTS:
             return self._given(node, symbol)[0]
-        if node.type not in _VARIABLES:
-            return ""
-        name = self._source[node.start_byte : node.end_byte]
+        if kind not in _VARIABLES:
+            return self._made(node, kind)
+        start = node.start_byte
+        name = self._source[start : node.end_byte]
         while name in self._variables:
-            for one in reversed(self._bound(name, node.start_byte, symbol)):
-                return self._said_type(one, symbol)
+            if bound := self._bound(name, start, symbol):
+                return self._said_type(bound[-1], symbol)
             if symbol < 0:
                 break
             symbol = self._nesting.parents[symbol]
@@ -171,13 +175,16 @@ class BindingReader:
             type_ = type_name(self._text(declared[0], declared[-1]))
             if type_:
                 return self._without_generic(type_, symbol, variable.node)
-        return self._made(captures["given"][0]) if "given" in captures else ""
+        if "given" not in captures:
+            return ""
+        given = captures["given"][0]
+        return self._made(given, given.type)
 
-    def _made(self, node: Node) -> str:
-        """Returns the type of an object that an expression makes by its constructor."""
-        if node.type in _CREATIONS and (type_ := node.child_by_field_name("type")):
+    def _made(self, node: Node, kind: str) -> str:
+        """Returns the type of an object that an expression of a kind makes by its constructor."""
+        if kind in _CREATIONS and (type_ := node.child_by_field_name("type")):
             return type_name(self._text(type_, type_))
-        if node.type == "call_expression" and self._language in _TYPES_ARE_CALLED:
+        if kind == "call_expression" and self._language in _TYPES_ARE_CALLED:
             callee = self._source[node.start_byte : node.named_children[0].end_byte]
             return callee.decode("utf-8", "replace") if callee[:1].isupper() and callee.isalnum() else ""
         return ""
@@ -296,11 +303,10 @@ class BindingReader:
 
     def _bound(self, name: bytes, end: int, symbol: int) -> list[Variable]:
         """Returns the variables of a name that a symbol itself binds before a byte."""
-        return [
-            other
-            for other in self._variables.get(name, ())[:SOURCES_MAX]
-            if other.node.start_byte < end and self._nesting.around(other.node.start_byte) == symbol
-        ]
+        if name not in self._places:
+            starts = [(one, one.node.start_byte) for one in self._variables.get(name, ())[:SOURCES_MAX]]
+            self._places[name] = [(one, start, self._nesting.around(start)) for one, start in starts]
+        return [one for one, start, around in self._places[name] if start < end and around == symbol]
 
     def _before_arguments(self, call: Node) -> str:
         """Returns the part of a call before its arguments, for grammars that give it no field."""

@@ -64,6 +64,14 @@ class Syntax:
 
     def matches_with(self, *names: str) -> list[Captures]:
         """Returns the matches with one of the captures, in the order of the patterns in the query."""
+        if len(names) == 1:  # the common case
+            (name,) = names
+            return [
+                captures
+                for pattern in self.patterns.get(name, ())
+                for captures in self.matches.get(pattern, ())
+                if name in captures
+            ]
         patterns = sorted({pattern for name in names for pattern in self.patterns.get(name, ())})
         found = [
             captures for pattern in patterns if pattern in self.matches for captures in self.matches[pattern]

@@ -50,6 +50,7 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
     wins.
     """
     found: Places = {}
+    has_tokens = "items" in syntax.patterns
     heads = {definition.name_start for definition in nesting.kept}
     for key in KINDS:
         for captures in syntax.matches_with(key):
@@ -57,7 +58,7 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
             start = node.start_byte
             if key == "call" and start in heads:
                 continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
-            if _is_token(node) and not _is_called(node):
+            if has_tokens and _is_token(node) and not _is_called(node):
                 continue
             known = found.get((start, key))
             if known is None or _said(known[1]) < _said(captures):
@@ -73,7 +74,7 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
 
 def read_references(
     places: Places,
-    source: bytes,
+    syntax: Syntax,
     nesting: Nesting,
     references_max: int,
     bindings: BindingReader | None = None,
@@ -81,7 +82,7 @@ def read_references(
     """Returns references in order of appearance; with `bindings`, calls with their arguments."""
     ordered = sorted(places.items(), key=itemgetter(0))[:references_max]
     return tuple(
-        _reference(key, node, captures, source, nesting, bindings=bindings)
+        _reference(key, node, captures, syntax, nesting, bindings=bindings)
         for (_, key), (node, captures) in ordered
     )
 
@@ -90,17 +91,17 @@ def _reference(
     key: str,
     node: Node,
     captures: Captures,
-    source: bytes,
+    syntax: Syntax,
     nesting: Nesting,
     *,
     bindings: BindingReader | None,
 ) -> Reference:
-    kind = KINDS[key]
+    kind, source = KINDS[key], syntax.source
     name = _of(key, captures, source)
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
     if "qualifier" in captures and captures["qualifier"][0].type in _STRINGS:
         qualifier = _STRING
-    if _is_token(node):
+    if "items" in syntax.patterns and _is_token(node):
         qualifier = _tokens_before(node, source)
     alias = alias_of(captures, source)
     if key == "default":

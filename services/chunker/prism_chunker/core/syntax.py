@@ -27,19 +27,16 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     places = find_places(syntax, nesting)
     variables = find_variables(language, syntax)
     reader = BindingReader(language, syntax, nesting, variables)
-    references = read_references(
-        places, syntax.source, nesting, budget.references_max, reader if language.overloads else None
-    )
+    overloads = reader if language.overloads else None
+    references = read_references(places, syntax, nesting, budget.references_max, overloads)
     references += tuple(read_expansions(syntax, nesting, budget.references_max - len(references)))
     names = Names(language, nesting, references)
     if language.reads_members:
-        names.objects |= read_objects(syntax, references)
+        names.objects |= read_objects(syntax, references, places)
     shadows = Shadows(language, syntax, nesting, names, variables)
     shown = shadows.without_hidden(places, syntax.source)
     if len(shown) < len(places):
-        references = read_references(
-            shown, syntax.source, nesting, budget.references_max, reader if language.overloads else None
-        )
+        references = read_references(shown, syntax, nesting, budget.references_max, overloads)
     bindings = reader.read(names, budget.bindings_max)
     scopes = Scopes(language, nesting, names, bindings, shadows)
     uses = read_uses(syntax, nesting, places, scopes, budget.references_max - len(references))

@@ -61,7 +61,10 @@ def read_uses(
     for key, kind in _USES.items():
         for captures in syntax.matches_with(key):
             node = captures[key][0]
-            start = _start(captures, node, syntax.source)
+            start, end = _start(captures, node, syntax.source), node.end_byte
+            if end in taken and len(captures) == 1:  # the common case: `depot.open` of `depot.open()`
+                starts.add(start)
+                continue
             begin = captures["on"][0].start_byte if "on" in captures else start
             # In `exports.open = exports.start = …`, `exports.start` is assigned, and is what `open` is.
             is_exported = kind is ReferenceKind.ALIAS and "alias" in captures
@@ -70,7 +73,7 @@ def read_uses(
             if "name" in captures and captures["name"][0].start_byte not in heads:
                 continue  # an assignment to a local variable
             starts.add(start)
-            if (end := node.end_byte) not in taken or is_exported:
+            if end not in taken or is_exported:
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
                 qualifier, name = _split(path)
@@ -93,15 +96,17 @@ def read_uses(
     return sorted(found, key=attrgetter("line"))[:uses_max]
 
 
-def read_objects(syntax: Syntax, references: Iterable[Reference]) -> set[str]:
+def read_objects(syntax: Syntax, references: Iterable[Reference], places: Places) -> set[str]:
     """Returns the objects that are used without naming a member that is called.
 
-    That is `parcel` of `parcel.weight`, and of `parcel()`.
+    That is `parcel` of `parcel.weight`, and of `parcel()`. `places` are those of the references, whose objects
+    are known.
     """
+    taken = {node.end_byte for node, _ in places.values()}
     found = {one.name for one in references if one.kind is ReferenceKind.CALL and not one.qualifier}
     for captures in syntax.matches_with("value"):
         node = captures["value"][0]
-        if node.type in _READS or "on" in captures:
+        if node.end_byte not in taken and (node.type in _READS or "on" in captures):
             start = captures["on"][0].start_byte if "on" in captures else node.start_byte
             if head := _HEAD.match(syntax.source, start):
                 found.add(head.group(1).decode("utf-8", "replace"))
