@@ -66,6 +66,65 @@ def test_a_full_disk_is_survived(
     assert again["state"] == "complete"
 
 
+def test_documents_and_tasks_survive_a_full_disk(small_disk: Path, own_stack: Make, figures: Figures) -> None:
+    stack = own_stack(small_disk, PRISM_DISK_FREE_BYTES_MIN=str(FLOOR_BYTES))
+    stack.up()
+    ballast = small_disk / "ballast"
+    with stack.http() as http:
+        before = [_write(http, kind, "before") for kind in WRITES]
+        # The first document makes a repository, whose store takes its room at once.
+        wait_until(lambda: _is_indexed(http), what="the document is indexed")
+        assert before == ["", ""]
+        with ballast.open("wb") as file:
+            free = os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize
+            file.write(b"\0" * (free - FLOOR_BYTES // 2))
+        wait_until(
+            lambda: {_write(http, kind, "full") for kind in WRITES} == {"disk_full"},
+            what="writes are refused",
+        )
+        commit = http.post("/api/v1/documents/commit", json={"message": "Write"})
+        during = {kind: _titles(http, kind) for kind in WRITES}
+        ballast.unlink()
+        wait_until(
+            lambda: {_write(http, kind, "after") for kind in WRITES} == {""}, what="writes are taken again"
+        )
+        after = {kind: _titles(http, kind) for kind in WRITES}
+        committed = http.post("/api/v1/documents/commit", json={"message": "Write"})
+    restarts = sum(facts["restarts"] for facts in stack.state()["services"].values())
+    figures.add(
+        "the disk is full while documents and tasks are written",
+        f"writes and a commit answer {commit.json()['error']['code']}, {restarts} restarts; with room again all are taken",
+        "lists go on, nothing that was accepted is lost",
+    )
+    for kind in WRITES:
+        assert "before" in during[kind]
+        assert {"before", "after"} <= set(after[kind])
+    assert commit.json()["error"]["code"] == "disk_full"
+    assert committed.is_success, committed.text
+    assert restarts == 0
+
+
+WRITES = {
+    "documents": {"content": "A note.\n", "auto_process": False},
+    "tasks": {},
+}
+
+
+def _write(http: object, kind: str, title: str) -> str:
+    """Returns the error code of a new document or task; empty if it is accepted."""
+    answer = http.post(f"/api/v1/{kind}", json={"title": title, **WRITES[kind]})  # type: ignore[attr-defined]
+    return "" if answer.is_success else str(answer.json()["error"]["code"])
+
+
+def _titles(http: object, kind: str) -> list[str]:
+    return [one["title"] for one in http.get(f"/api/v1/{kind}").json()[kind]]  # type: ignore[attr-defined]
+
+
+def _is_indexed(http: object) -> bool:
+    found = http.post("/api/v1/documents/search", json={"query": "a note"}).json()  # type: ignore[attr-defined]
+    return bool(found["results"])
+
+
 def _edit(http: object) -> str:
     """Returns the error code of an edit; empty if it is accepted."""
     body = {"repo": "acme/ledger", "path": "edited.py", "content": f"VALUE = {os.urandom(4).hex()!r}\n"}
