@@ -20,20 +20,22 @@ PRISM = str(Path(sys.executable).parents[2] / "bin" / "prism")
 ROOT = Path(__file__).parents[2]
 SETTLE_MS = 150
 RESULTS_MS_MAX = 5_000
+GRAPH_S_MAX = 180
 REPO = "acme/prism"
 SIZES = ((1280, 800), (768, 900), (360, 740))
 THEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 # Written to docs/pictures, in one size; the others are looked at in the folder of the run.
 KEPT_WIDTH = 1280
-QUESTION = "how is a failed message retried and moved to the dead letters"
+QUESTION = "how is a token revoked"
+INDEXED = ROOT / "services"
 PAGES = {
     "repositories": "/repos",
     "search": f"/search?q={QUESTION.replace(' ', '+')}",
-    "exact": "/search?q=dead_letter&mode=exact",
+    "exact": "/search?q=revoked_at&mode=exact",
     "repository": f"/r/{REPO}",
-    "folder": f"/r/{REPO}/-/tree/HEAD/libs/runtime",
-    "file": f"/r/{REPO}/-/blob/HEAD/libs/runtime/prism_runtime/bus.py#L60-L70",
-    "symbol": f"/r/{REPO}/-/symbol/HEAD?name=Records.modify",
+    "folder": f"/r/{REPO}/-/tree/HEAD/gateway/prism_gateway",
+    "file": f"/r/{REPO}/-/blob/HEAD/gateway/prism_gateway/tokens.py#L60-L70",
+    "symbol": f"/r/{REPO}/-/symbol/HEAD?name=TokenBook.find",
     "map": f"/r/{REPO}/-/map/HEAD",
     "branches": f"/r/{REPO}/-/branches",
     "documents": "/documents",
@@ -43,7 +45,7 @@ PAGES = {
     "tokens": "/tokens",
     "health": "/health",
 }
-KEPT = ("repositories", "search", "file", "symbol", "map")
+KEPT = ("search", "symbol")
 
 
 def main() -> int:
@@ -59,15 +61,28 @@ def main() -> int:
         environment = os.environ | {"PRISM_DATA_DIR": folder, "PRISM_CONFIG": os.devnull}
         _prism(environment, "up", "--port", "0", "--detach")
         try:
-            _prism(environment, "index", str(ROOT), "--name", REPO, "--wait")
+            _prism(environment, "index", str(INDEXED), "--name", REPO, "--wait")
             _prism(environment, "tasks", "create", "Limit the retries of deliveries", "--repo", REPO)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+                _wait_for_graph(browser, environment)
                 problems = _visit_all(browser, environment, options.out, options.all)
         finally:
             _prism(environment, "down")
     sys.stdout.write("".join(f"{problem}\n" for problem in problems) or "no problem\n")
     return len(problems)
+
+
+def _wait_for_graph(browser: Browser, environment: dict[str, str]) -> None:
+    page = browser.new_page()
+    page.goto(_prism(environment, "open", "--print").split()[-1])
+    base = page.url.removesuffix("/repos")
+    for _ in range(GRAPH_S_MAX):
+        page.goto(base + PAGES["map"])
+        if "graph_not_built" not in page.content():
+            break
+        page.wait_for_timeout(1_000)
+    page.close()
 
 
 class _Messages:

@@ -19,6 +19,7 @@ from prism_runtime.configuration import config_path
 STYLES = {"died": "yellow", "up": "bold green", "stopping": "dim", "stopped": "dim", "restarted": "green"}
 INDEX = "prism index PATH_OR_GIT_URL --wait"
 CONNECT = "prism connect claude --write   (or another agent: prism connect --list)"
+CONSOLE = "prism open"
 SHOWN_KEYS = ("url", "mcp_url", "token", "data_dir")
 
 
@@ -86,7 +87,7 @@ def tell(up_facts: dict[str, Any], *, as_json: bool) -> None:
         terminal.out.print(
             Text(f"{label:8}", style="dim").append(str(up_facts[key]), style="bold"), soft_wrap=True
         )
-    for label, text in (("Index", INDEX), ("Connect", CONNECT)):
+    for label, text in (("Index", INDEX), ("Connect", CONNECT), ("Console", CONSOLE)):
         terminal.out.print(Text(f"{label:8}", style="dim").append(text, style="cyan"), soft_wrap=True)
 
 

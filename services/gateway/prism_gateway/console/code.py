@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup, escape
 
 LINE_CHARS_MAX: Final = 2_000
+CUT: Final = '<i class="cut">… the rest of the line is not shown</i>'
 WORDS_MAX: Final = 12
 WORD_CHARS_MIN: Final = 2
 WORD_CHARS_MAX: Final = 80
@@ -67,14 +68,21 @@ def lines_of(
     `words` are marked. With `is_linked`, each name is a link to `?symbol=`.
     """
     marks = _pattern_of(words)
-    lines: list[str] = [""]
-    for kind, piece in _pieces(text, language):
+    rows = text.split("\n")
+    lines: list[list[str]] = [[]]
+    for kind, piece in _pieces("\n".join(row[:LINE_CHARS_MAX] for row in rows), language):
         for i, part in enumerate(piece.split("\n")):
             if i:
-                lines.append("")
-            if part and len(lines[-1]) < LINE_CHARS_MAX * 20:
-                lines[-1] += _html(kind, part[:LINE_CHARS_MAX], marks, is_linked=is_linked)
-    return [CodeLine(first + i, Markup(line)) for i, line in enumerate(lines)]  # noqa: S704 - escaped piece by piece
+                lines.append([])
+            if part:
+                lines[-1].append(_html(kind, part, marks, is_linked=is_linked))
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) > LINE_CHARS_MAX:
+            line.append(CUT)
+    return [
+        CodeLine(first + i, Markup("".join(pieces)))  # noqa: S704 - escaped piece by piece
+        for i, pieces in enumerate(lines)
+    ]
 
 
 def words_of(question: str) -> list[str]:

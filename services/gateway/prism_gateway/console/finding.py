@@ -87,9 +87,8 @@ async def _by_meaning(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
         limit=HITS,
         explain=True,
     )
-    words = words_of(asked["q"])
     return {
-        "hits": [_shown(hit, words) for hit in reply.results],
+        "hits": [_shown(hit, asked["q"]) for hit in reply.results],
         "reply": reply,
         "receipt": reply.receipt,
         "milliseconds": sum(reply.timings_ms.values()),
@@ -138,7 +137,9 @@ async def _by_name(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
 FINDERS: Final = {Mode.MEANING: _by_meaning, Mode.EXACT: _exact, Mode.SYMBOL: _by_name}
 
 
-def _shown(hit: Hit, words: list[str]) -> ShownHit:
+def _shown(hit: Hit, question: str) -> ShownHit:
+    # What search itself matched, as far as it says so.
+    words = list(hit.matched) or words_of(question)
     lines, left_out = _first_lines(hit.content, hit.start_line, hit.language, words)
     signals = sorted(hit.signals.items(), key=lambda one: -abs(one[1]))[:SIGNALS_SHOWN]
     most = max((abs(value) for _, value in signals), default=0.0) or 1.0
