@@ -55,6 +55,7 @@ async def walk(stack: SecuredStack, folder: Path, git_url: str) -> list[str]:
     Returns the calls that a part of Prism did not answer.
     """
     names = _prepare(stack, folder, git_url)
+    _open_console(stack)
     _write_document(stack)
     _push_documents(stack, folder, git_url)
     _make_a_document_stale(stack)
@@ -67,6 +68,17 @@ async def walk(stack: SecuredStack, folder: Path, git_url: str) -> list[str]:
     wait_until(lambda: not _served_commit(stack), what="the repository is deleted")
     await until(lambda: _is_removed(stack, names.tenant), what="the tenant is removed")
     return broken
+
+
+def _open_console(stack: SecuredStack) -> None:
+    """Signs in to the console by a one-time code, opens a page, and signs out."""
+    with stack.http() as http:
+        code = http.post("/api/v1/sign-in-codes").raise_for_status().json()["code"]
+        signed_in = http.get("/login", params={"code": code}, headers={"Sec-Fetch-Site": "none"})
+        assert signed_in.headers["location"] == "/repos", signed_in.text
+        http.get("/repos").raise_for_status()
+        http.post("/logout", headers={"Sec-Fetch-Site": "same-origin"})
+        assert http.get("/repos").headers["location"] == "/login?next=/repos"
 
 
 def _write_document(stack: SecuredStack) -> None:
