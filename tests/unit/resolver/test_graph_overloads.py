@@ -240,6 +240,14 @@ def test_kotlin_constructors_call_each_other() -> None:
     assert {"2 this -> 1", "5 super -> 2", "7 Base -> 1"} <= found
 
 
+def test_cpp_template_of_a_namespace_is_not_the_class_of_its_name_here() -> None:
+    files = {
+        "bin.h": "namespace shop { template <typename T> class Bin { }; }\n",
+        "use.cpp": '#include "bin.h"\nclass Bin : public shop::Bin<int> { };\nvoid f() { new shop::Bin<int>(); }\n',
+    }
+    assert {one for one in lines_of(files, "use.cpp") if one.startswith("3 ")} == {"3 Bin -> 1"}
+
+
 def cpp(body: str, using: str = "using namespace shop;") -> set[str]:
     files = {
         "src/depot.h": HEADER,

@@ -65,7 +65,7 @@
 (field_initializer [(field_identifier) @call (template_method name: (field_identifier) @call)] (#match? @call "^[A-Z]"))
 (call_expression function: [(template_function name: (identifier) @_make arguments: (template_argument_list . (type_descriptor type: [(type_identifier) @call (qualified_identifier scope: (_) @qualifier name: (type_identifier) @call)]))) (qualified_identifier name: (template_function name: (identifier) @_make arguments: (template_argument_list . (type_descriptor type: [(type_identifier) @call (qualified_identifier scope: (_) @qualifier name: (type_identifier) @call)]))))] (#match? @_make "^make_(unique|shared)$"))
 (call_expression function: (field_expression argument: (_) @qualifier field: (template_method name: (field_identifier) @call)))
-(new_expression type: (qualified_identifier scope: (_) @qualifier name: (type_identifier) @call))
+(new_expression type: (qualified_identifier scope: (_) @qualifier name: [(type_identifier) @call (template_type name: (type_identifier) @call)]))
 (base_class_clause (type_identifier) @extends)
 (base_class_clause (template_type name: (type_identifier) @extends))
 (base_class_clause (qualified_identifier scope: (_) @qualifier name: (type_identifier) @extends))
@@ -76,7 +76,7 @@
 (type_definition type: (qualified_identifier scope: (_) @qualifier name: (type_identifier) @original) declarator: (type_identifier) @name)
 (alias_declaration name: (type_identifier) @name type: (type_descriptor !declarator type: [(type_identifier) @original (qualified_identifier scope: (_) @qualifier name: (type_identifier) @original)]))
 
-(qualified_identifier scope: (_) @qualifier name: (type_identifier) @use)
+(qualified_identifier scope: (_) @qualifier name: [(type_identifier) @use (template_type name: (type_identifier) @use)])
 (argument_list (qualified_identifier) @value)
 (init_declarator value: (qualified_identifier) @value)
 (assignment_expression right: (qualified_identifier) @value)
