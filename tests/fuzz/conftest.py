@@ -18,7 +18,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """A tenant with a repository of its own, beside the default tenant with another."""
-    stack = RunningStack(tmp_path_factory.mktemp("fuzzed") / "data", PRISM_POLL_INTERVAL_S="0")
+    # Any text with a colon names a host for ssh. One that cannot be resolved answers 502, which says nothing of a route.
+    stack = RunningStack(
+        tmp_path_factory.mktemp("fuzzed") / "data", PRISM_POLL_INTERVAL_S="0", PRISM_CLONE_SCHEMES="https"
+    )
     stack.up()
     job = stack.send(VICTIM, FILES)
     with stack.http() as http:

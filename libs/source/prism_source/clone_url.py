@@ -162,6 +162,8 @@ def _parse_scp(url: str, found: re.Match[str]) -> CloneUrl:
     host, path = found["host"].lower(), found["path"]
     if found["host"].startswith("-") or path.startswith("-") or (found["user"] or "").startswith("-"):
         raise _refused("a part of it looks like an option")
+    if len(host) == 1 and not found["user"]:
+        raise _refused("it is a path with a drive letter, on a machine that Prism does not see")
     return CloneUrl(url=url, scheme="ssh", host=host, port=22, name=_name(host, path), addresses=())
 
 

@@ -85,6 +85,8 @@ def test_credentials_are_separated_and_never_shown():
         "fd::7",
         "https::github.com/a/b",
         "/srv/repo",
+        "C:/code/app",
+        "f:x",
         "./repo",
         "repo",
         "file:///srv/repo",
