@@ -74,7 +74,7 @@ class SearchDocuments(Arguments):
     similarity_threshold: Annotated[
         float, Field(ge=0, le=1, strict=False, description="lowest score, as a share of the best")
     ] = 0.6
-    filter_generated: Annotated[bool, Field(description="leave generated documents out")] = False
+    filter_generated: Annotated[bool, Field(description="leave them out")] = False
     filter_tags: Tags = []
     date_range: Annotated[Period, Field(description="ISO dates of creation")] = Period()
     modified_range: Period = Period()
@@ -92,19 +92,16 @@ class DocumentName(Arguments):
 
 
 class GetDocument(DocumentName):
-    version: Annotated[
-        types.DocumentVersionOrNone, Field(description="a commit or draft number; default: the newest")
-    ] = ""
+    version: Annotated[types.DocumentVersionOrNone, Field(description="a commit or draft number")] = ""
     diff_from: Annotated[
-        types.DocumentVersionOrNone,
-        Field(description="show what changed since this commit or draft, not the text"),
+        types.DocumentVersionOrNone, Field(description="show the diff from this version")
     ] = ""
     include_metadata: bool = True
 
 
 class GetDocumentMetadata(DocumentName):
-    include_versions: Annotated[bool, Field(description="list drafts and commits")] = False
-    include_related: Annotated[bool, Field(description="list documents on the same subject")] = False
+    include_versions: Annotated[bool, Field(description="drafts and commits")] = False
+    include_related: bool = False
 
 
 class Filter(Arguments):
@@ -151,7 +148,7 @@ class Updates(Arguments):
 class UpdateDocument(Arguments):
     document_id: DocumentId
     updates: Updates
-    version: Annotated[types.Count | None, Field(description="refuse if it changed since")] = None
+    version: Annotated[types.Count | None, Field(description="refuse if changed")] = None
     regenerate_embeddings: bool = True
 
 
@@ -289,7 +286,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "get_document_metadata",
         Toolset.DOCUMENTS,
-        "The metadata of a document without its text; its versions, and related documents.",
+        "The metadata of a document, without its text.",
         GetDocumentMetadata,
         record(
             document_id=STRING,
@@ -312,7 +309,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "create_document",
         Toolset.DOCUMENTS,
-        "Write a new document in generated/, as a draft until commit_to_git.",
+        "Write a document in generated/, as a draft until commit_to_git.",
         CreateDocument,
         record(
             document_id=STRING,
@@ -328,7 +325,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "update_document",
         Toolset.DOCUMENTS,
-        "Change a generated document, as a draft until commit_to_git. Captured ones are read-only.",
+        "Change a generated document, as a draft until commit_to_git.",
         UpdateDocument,
         record(
             document_id=STRING,
