@@ -18,7 +18,7 @@ from prism_contracts.records import (
     RepositoryName,
     repository_name_key,
 )
-from prism_runtime.records import Records, open_bucket
+from prism_runtime.records import Records, open_bucket, opened
 
 # Removals of one name whose leftovers are still being deleted.
 REMOVED_MAX = 1_000
@@ -89,11 +89,7 @@ class RepositoryNames:
         )
 
     def _records(self) -> Records[RepositoryName]:
-        if self._bucket is None:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE, "Prism is not connected to NATS yet.", "Retry in a few seconds."
-            )
-        return self._bucket
+        return opened(self._bucket)
 
 
 def _removed(found: RepositoryName | None, repository: Repository, now: datetime) -> RepositoryName:

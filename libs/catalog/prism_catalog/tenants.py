@@ -13,7 +13,7 @@ from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_contracts.records import Limit, Limits, Tenant, TenantRemoval
 from prism_runtime.bus import Bus
-from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.records import Records, WatchedRecords, open_bucket, opened
 from prism_runtime.settings import PrismSettings
 
 LAPTOP: Final = "laptop"
@@ -90,11 +90,7 @@ class Tenants:
     @property
     def records(self) -> Records[Tenant]:
         """The bucket, to read and write."""
-        if self._bucket is None:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE, "Prism is not connected to NATS yet.", "Retry in a few seconds."
-            )
-        return self._bucket
+        return opened(self._bucket)
 
     def get(self, tenant: str) -> Tenant | None:
         """Returns the newest known record of a tenant."""

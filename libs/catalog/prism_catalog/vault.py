@@ -18,7 +18,7 @@ from pydantic import Field, SecretStr, field_validator
 from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import SealedSecrets, Secrets, repository_key
-from prism_runtime.records import Records, open_bucket
+from prism_runtime.records import Records, open_bucket, opened
 from prism_runtime.settings import PrismSettings
 
 NONCE_BYTES = 12
@@ -75,11 +75,7 @@ class Vault:
         return self._open(key, sealed.sealed)
 
     def _records(self) -> Records[SealedSecrets]:
-        if self._bucket is None:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE, "Prism is not connected to NATS yet.", "Retry in a few seconds."
-            )
-        return self._bucket
+        return opened(self._bucket)
 
     def _changed(self, key: str, found: SealedSecrets | None, changed: Mapping[str, str]) -> Secrets:
         known = self._open(key, found.sealed) if found else Secrets()

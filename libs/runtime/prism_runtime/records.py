@@ -51,8 +51,18 @@ NEW_WATCH_LONGEST_S_MAX = 8.0
 Record = TypeVar("Record", bound=Message)
 Stored_contra = TypeVar("Stored_contra", bound=Message, contravariant=True)
 Projected = TypeVar("Projected", bound="Projection[Any]")
+Opened = TypeVar("Opened")
 
 log = logging.getLogger(__name__)
+
+
+def opened(bucket: Opened | None, service: str = "Prism") -> Opened:
+    """Returns what is opened once NATS is connected. Raises UNAVAILABLE before, in the name of a service."""
+    if bucket is None:
+        raise PrismError(
+            ErrorCode.UNAVAILABLE, f"{service} is not connected to NATS yet.", "Retry in a few seconds."
+        )
+    return bucket
 
 
 async def open_bucket(

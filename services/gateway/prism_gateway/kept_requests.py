@@ -23,7 +23,7 @@ from prism_contracts import names
 from prism_contracts.errors import ErrorCode, PrismError, reason_of
 from prism_contracts.records import KeptRequest
 from prism_runtime.bus import Bus
-from prism_runtime.records import Records
+from prism_runtime.records import Records, opened
 
 # Longer than any request takes: then whoever handled it has died.
 IN_PROGRESS_S_MAX = 330.0
@@ -141,11 +141,7 @@ class KeptRequests:
         return KeptResponse(found.status, request.unseal(found.sealed))
 
     def _records(self) -> Records[KeptRequest]:
-        if self._bucket is None:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE, "The gateway is not connected to NATS yet.", "Retry in a few seconds."
-            )
-        return self._bucket
+        return opened(self._bucket, "The gateway")
 
 
 class Attempt:

@@ -23,7 +23,7 @@ from prism_contracts.token_secrets import PREFIX, digest_of, is_mistyped, new_se
 from prism_gateway.callers import Caller
 from prism_gateway.scopes import EVERYTHING
 from prism_runtime.bus import Bus
-from prism_runtime.records import Records, WatchedRecords, open_bucket
+from prism_runtime.records import Records, WatchedRecords, open_bucket, opened
 from prism_runtime.tasks import running
 
 TOKEN_CHARS_MAX = 512
@@ -187,13 +187,7 @@ class TokenBook:
         return len(old)
 
     def _records(self) -> Records[Token]:
-        if self._bucket is None:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE,
-                "The gateway is not connected to NATS yet.",
-                "Retry in a few seconds.",
-            )
-        return self._bucket
+        return opened(self._bucket, "The gateway")
 
 
 def _caller(digest: str, token: Token) -> Caller:

@@ -4,18 +4,17 @@ The key of a record is the SHA-256 of a cookie or a code. The record names the t
 digest, and nothing in it opens Prism.
 """
 
-import hashlib
 import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from prism_contracts import names
-from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Session
+from prism_contracts.token_secrets import digest_of
 from prism_gateway.callers import Caller
 from prism_gateway.tokens import TokenBook
 from prism_runtime.bus import Bus
-from prism_runtime.records import Records, open_bucket
+from prism_runtime.records import Records, open_bucket, opened
 
 SESSION_S: Final = names.SESSIONS_MAX_AGE_S
 IDLE: Final = timedelta(hours=2)
@@ -51,7 +50,7 @@ class Sessions:
         if not _is_secret(code):
             return None
         now = datetime.now(UTC)
-        found = await self._records().delete_if(_key(code), lambda one: one.is_code)
+        found = await self._records().delete_if(digest_of(code), lambda one: one.is_code)
         if found is None or found.ends_at <= now or await self._tokens.holder_of(found.token) is None:
             return None
         return await self.begin(found.token)
@@ -63,7 +62,7 @@ class Sessions:
         """
         if not _is_secret(cookie):
             return None
-        key, now = _key(cookie), datetime.now(UTC)
+        key, now = digest_of(cookie), datetime.now(UTC)
         session = await self._records().get(key)
         if session is None or session.is_code or _is_over(session, now):
             return None
@@ -75,30 +74,20 @@ class Sessions:
     async def end(self, cookie: str) -> None:
         """End a session."""
         if _is_secret(cookie):
-            await self._records().delete(_key(cookie))
+            await self._records().delete(digest_of(cookie))
 
     async def _store(self, digest: str, lasts: timedelta, *, is_code: bool = False) -> str:
         secret, now = secrets.token_urlsafe(SECRET_BYTES), datetime.now(UTC)
         session = Session(token=digest, made_at=now, seen_at=now, ends_at=now + lasts, is_code=is_code)
-        await self._records().put(_key(secret), session)
+        await self._records().put(digest_of(secret), session)
         return secret
 
     def _records(self) -> Records[Session]:
-        if self._bucket is None:
-            raise PrismError(
-                ErrorCode.UNAVAILABLE,
-                "The gateway is not connected to NATS yet.",
-                "Retry in a few seconds.",
-            )
-        return self._bucket
+        return opened(self._bucket, "The gateway")
 
 
 def _is_secret(text: str) -> bool:
     return 0 < len(text) <= SECRET_CHARS_MAX
-
-
-def _key(secret: str) -> str:
-    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 
 def _is_over(session: Session, now: datetime) -> bool:
