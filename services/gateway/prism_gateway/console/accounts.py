@@ -1,7 +1,7 @@
 """The pages of usage and audit."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from starlette.responses import Response
@@ -11,7 +11,6 @@ from prism_gateway.accounting.pages import Wanted
 from prism_gateway.accounting.usage_report import UsageBy, UsageGroup
 from prism_gateway.console.page import PageView, Visit
 from prism_gateway.grants import check_whole_tenant
-from prism_gateway.rest.ranges import time_range
 
 RANGES_DAYS: Final = (1, 7, 30)
 RANGE_DEFAULT: Final = 7
@@ -19,6 +18,7 @@ BARS_WIDTH: Final = 720
 BARS_HEIGHT: Final = 96
 BAR_GAP: Final = 2
 ENTRIES: Final = 100
+POSITION_DIGITS_MAX: Final = 15
 GROUPINGS: Final = (UsageBy.CALL, UsageBy.CALLER, UsageBy.REPOSITORY, UsageBy.CODE)
 
 
@@ -37,7 +37,7 @@ async def usage(visit: Visit) -> Response:
     check_whole_tenant(visit.caller)
     days = _days(visit.query.get("days", ""))
     by = next((one for one in GROUPINGS if one == visit.query.get("by")), UsageBy.CALL)
-    begin, end = time_range(None, None)
+    end = datetime.now(UTC)
     begin = (end - timedelta(days=days)).replace(minute=0, second=0, microsecond=0)
     book = visit.parts.usage
     over_time = await book.report(visit.tenant, begin, end, UsageBy.HOUR if days == 1 else UsageBy.DAY)
@@ -61,9 +61,16 @@ async def audit(visit: Visit) -> Response:
     check_whole_tenant(visit.caller)
     action = visit.query.get("action", "")
     chosen = AuditAction(action) if action in set(AuditAction) else None
-    begin, end = time_range(None, None)
+    end = datetime.now(UTC)
     begin = end - timedelta(days=RANGES_DAYS[-1])
-    wanted = Wanted(visit.tenant, begin, end, visit.query.get("actor", "")[:200], ENTRIES, _position(visit))
+    wanted = Wanted(
+        visit.tenant,
+        begin,
+        end,
+        visit.query.get("actor", "")[:200],
+        ENTRIES,
+        visit.number("before", digits=POSITION_DIGITS_MAX),
+    )
     page = await visit.parts.audit.page(wanted, chosen)
     return visit.show(
         "audit.html",
@@ -78,11 +85,6 @@ async def audit(visit: Visit) -> Response:
 
 def _days(text: str) -> int:
     return next((days for days in RANGES_DAYS if str(days) == text), RANGE_DEFAULT)
-
-
-def _position(visit: Visit) -> int:
-    text = visit.query.get("before", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0  # noqa: PLR2004 - digits
 
 
 def _bars(groups: Iterable[UsageGroup], begin: datetime, end: datetime, step: timedelta) -> list[Bar]:

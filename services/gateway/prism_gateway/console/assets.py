@@ -36,12 +36,17 @@ def asset_url(name: str) -> str:
     return assets()[name].url
 
 
+def takes_gzip(request: Request) -> bool:
+    """Whether a browser reads compressed answers."""
+    return "gzip" in request.headers.get("accept-encoding", "")
+
+
 async def serve_asset(request: Request) -> Response:
     """Answer with a file. Its address changes with its content."""
     asset = next((one for one in assets().values() if one.url == request.url.path), None)
     if asset is None:
         return Response(status_code=404)
-    is_gzip = "gzip" in request.headers.get("accept-encoding", "")
+    is_gzip = takes_gzip(request)
     headers = {"Cache-Control": FOR_EVER, "Vary": "Accept-Encoding"}
     if is_gzip:
         headers["Content-Encoding"] = "gzip"

@@ -1,5 +1,6 @@
 """The page of branches and overlays: what they change, cost, and when they end; index a ref, or forget one."""
 
+import asyncio
 from typing import Final
 
 from starlette.responses import Response
@@ -23,8 +24,7 @@ async def create_branch(visit: Visit) -> Response:
     try:
         await visit.ask(CREATE_LAYER, repo=visit.part("name"), ref=ref)
     except PrismError as error:
-        visit.facts.code = error.code.value
-        return await _show(visit, status=422, ref=ref, error=error.body)
+        return await _show(visit, status=422, ref=ref, error=visit.noted(error))
     return redirect(repo_url(visit.part("name"), "branches"))
 
 
@@ -37,8 +37,9 @@ async def forget_branch(visit: Visit) -> Response:
 async def _show(
     visit: Visit, *, status: int = 200, ref: str = "", error: ErrorBody | None = None
 ) -> Response:
-    found = await visit.ask(REPOSITORY_STATUS, repo=visit.part("name"))
-    known = await visit.ask(JOBS, limit=1)
+    found, known = await asyncio.gather(
+        visit.ask(REPOSITORY_STATUS, repo=visit.part("name")), visit.ask(JOBS, limit=1)
+    )
     repository = found.repository
     layers = [layer for layer in known.layers if layer.repo == repository.repo]
     return visit.show(

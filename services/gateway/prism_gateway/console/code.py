@@ -85,6 +85,14 @@ def lines_of(
     ]
 
 
+def first_lines(
+    text: str, first: int, language: str, count: int, words: Collection[str] = ()
+) -> tuple[list[CodeLine], int]:
+    """Returns the first `count` lines of a text as HTML, and how many more it has."""
+    rows = text.rstrip("\n").split("\n")
+    return lines_of("\n".join(rows[:count]), first, language, words), max(0, len(rows) - count)
+
+
 def words_of(question: str) -> list[str]:
     """Returns the words of a question that are worth a mark."""
     found = re.findall(r"\w+", question)[: 10 * WORDS_MAX]

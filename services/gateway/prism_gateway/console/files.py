@@ -61,7 +61,7 @@ async def show_file(visit: Visit) -> Response:
     name, ref, path = visit.part("name"), ref_of(visit.part("ref")), visit.part("path")
     if symbol := visit.query.get("symbol"):
         return redirect(symbol_url(name, ref, symbol))
-    start = _start_of(visit.query.get("line", ""))
+    start = _start_of(visit.number("line", 1))
     values: dict[str, Any] = {"name": name, "ref": ref, "file_path": path}
     try:
         reply = await visit.ask(
@@ -75,8 +75,7 @@ async def show_file(visit: Visit) -> Response:
     except PrismError as error:
         if error.code is not ErrorCode.FILE_SKIPPED:
             raise
-        visit.facts.code = error.code.value
-        return visit.show("file.html", status=404, reply=None, error=error.body, **values)
+        return visit.show("file.html", status=404, reply=None, error=visit.noted(error), **values)
     # In a thread, so that other requests go on meanwhile: a page of 2,000 lines takes a tenth of a second.
     lines = await asyncio.to_thread(lines_of, reply.content, reply.start_line, reply.language, is_linked=True)
     if len(lines) > reply.end_line - reply.start_line + 1:
@@ -161,10 +160,9 @@ def _depths(symbols: tuple[Symbol, ...]) -> list[int]:
     return depths
 
 
-def _start_of(line: str) -> int:
+def _start_of(line: int) -> int:
     """Returns the first line of the page that has a line."""
-    wanted = int(line) if line.isascii() and line.isdigit() and len(line) <= 9 else 1  # noqa: PLR2004 - digits
-    return max(0, wanted - 1) // LINES_OF_PAGE * LINES_OF_PAGE + 1
+    return max(0, line - 1) // LINES_OF_PAGE * LINES_OF_PAGE + 1
 
 
 VIEWS: Final = (

@@ -10,7 +10,7 @@ from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.imports import JOBS
 from prism_contracts.rpc.search import GREP, SEARCH, GrepMatch, GrepReply, Hit, SearchReply
 from prism_contracts.rpc.symbols import DEFINITIONS, Definition, SymbolAnswer
-from prism_gateway.console.code import CodeLine, lines_of, words_of
+from prism_gateway.console.code import CodeLine, first_lines, lines_of, words_of
 from prism_gateway.console.page import PageView, Visit
 
 HITS: Final = 10
@@ -65,11 +65,10 @@ async def search(visit: Visit) -> Response:
         if asked["q"]:
             found |= await FINDERS[mode](visit, asked)
     except PrismError as problem:
-        visit.facts.code, error = problem.code.value, problem.body
-    if visit.is_fragment:
-        visit.facts.query = ""  # a question that is still being typed is not kept in the history
+        error = visit.noted(problem)
     values = {"asked": asked, "mode": mode.value, "error": error, **found}
     if visit.is_fragment:
+        visit.facts.query = ""  # a question that is still being typed is not kept in the history
         return visit.show("_results.html", **values)
     known = await visit.ask(JOBS, limit=1)
     names = sorted(repository.name for repository in known.repositories)
@@ -78,14 +77,7 @@ async def search(visit: Visit) -> Response:
 
 async def _by_meaning(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
     reply: SearchReply = await visit.ask(
-        SEARCH,
-        query=asked["q"],
-        repo=asked["repo"],
-        ref=asked["ref"],
-        path_filter=asked["path"],
-        language=asked["language"],
-        limit=HITS,
-        explain=True,
+        SEARCH, query=asked["q"], limit=HITS, explain=True, **_filters(asked)
     )
     return {
         "hits": [_shown(hit, asked["q"]) for hit in reply.results],
@@ -97,14 +89,7 @@ async def _by_meaning(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
 
 async def _exact(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
     reply: GrepReply = await visit.ask(
-        GREP,
-        pattern=asked["q"],
-        repo=asked["repo"],
-        ref=asked["ref"],
-        path_filter=asked["path"],
-        language=asked["language"],
-        limit=GREP_LINES,
-        context_lines=GREP_CONTEXT,
+        GREP, pattern=asked["q"], limit=GREP_LINES, context_lines=GREP_CONTEXT, **_filters(asked)
     )
     files: dict[tuple[str, str], ShownFile] = {}
     for match in reply.matches:
@@ -114,6 +99,12 @@ async def _exact(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
             (_around(match, asked["q"]), match.line, match.enclosing.name if match.enclosing else "")
         )
     return {"files": list(files.values()), "reply": reply, "receipt": reply.receipt}
+
+
+def _filters(asked: dict[str, str]) -> dict[str, str]:
+    """Returns where to search, as requests name it."""
+    shared = {name: asked[name] for name in ("repo", "ref", "language")}
+    return shared | {"path_filter": asked["path"]}
 
 
 async def _by_name(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
@@ -128,7 +119,9 @@ async def _by_name(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
     answer: SymbolAnswer = reply.answers[0]
     receipt: Receipt = reply.receipt
     shown = [
-        ShownDefinition(one, _first_lines(one.body, one.symbol.start_line, one.language, [asked["q"]])[0])
+        ShownDefinition(
+            one, first_lines(one.body, one.symbol.start_line, one.language, LINES_SHOWN, [asked["q"]])[0]
+        )
         for one in answer.definitions[:HITS]
     ]
     return {"answer": answer, "definitions": shown, "receipt": receipt}
@@ -140,18 +133,11 @@ FINDERS: Final = {Mode.MEANING: _by_meaning, Mode.EXACT: _exact, Mode.SYMBOL: _b
 def _shown(hit: Hit, question: str) -> ShownHit:
     # What search itself matched, as far as it says so.
     words = list(hit.matched) or words_of(question)
-    lines, left_out = _first_lines(hit.content, hit.start_line, hit.language, words)
+    lines, left_out = first_lines(hit.content, hit.start_line, hit.language, LINES_SHOWN, words)
     signals = sorted(hit.signals.items(), key=lambda one: -abs(one[1]))[:SIGNALS_SHOWN]
     most = max((abs(value) for _, value in signals), default=0.0) or 1.0
     parts = [(name, value, 100 * abs(value) / most) for name, value in signals if value]
     return ShownHit(hit, lines, left_out, parts)
-
-
-def _first_lines(text: str, first: int, language: str, words: list[str]) -> tuple[list[CodeLine], int]:
-    """Returns the first lines of a text as HTML, and how many more it has."""
-    rows = text.rstrip("\n").split("\n")
-    shown = "\n".join(rows[:LINES_SHOWN])
-    return lines_of(shown, first, language, words), max(0, len(rows) - LINES_SHOWN)
 
 
 def _around(match: GrepMatch, pattern: str) -> list[CodeLine]:

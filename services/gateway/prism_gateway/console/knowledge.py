@@ -9,7 +9,7 @@ from prism_contracts.rpc.documents import GET_DOCUMENT, LIST_DOCUMENTS, SEARCH_D
 from prism_contracts.rpc.imports import JOBS
 from prism_contracts.rpc.tasks import GET_TASK, LIST_TASKS, UPDATE_TASK, TaskStatus
 from prism_contracts.rpc.wiki import GET_WIKI_PAGE, LIST_WIKI_PAGES
-from prism_gateway.console.page import PageView, Visit, redirect
+from prism_gateway.console.page import PageView, Visit, number_in, redirect
 from prism_gateway.console.prose import markdown
 
 LISTED: Final = 50
@@ -20,7 +20,7 @@ TASKS: Final = 100
 async def documents(visit: Visit) -> Response:
     """The documents, or those that answer a search."""
     query, tag = visit.query.get("q", "").strip(), visit.query.get("tag", "").strip()
-    offset = _number(visit.query.get("offset", ""))
+    offset = visit.number("offset")
     known = hits = error = None
     try:
         if query:
@@ -29,7 +29,7 @@ async def documents(visit: Visit) -> Response:
             tags = {"tags": [tag]} if tag else {}
             known = await visit.ask(LIST_DOCUMENTS, filter=tags, limit=LISTED, offset=offset)
     except PrismError as problem:
-        visit.facts.code, error = problem.code.value, problem.body
+        error = visit.noted(problem)
     return visit.show(
         "documents.html",
         query=query,
@@ -55,7 +55,7 @@ async def tasks(visit: Visit) -> Response:
     try:
         known = await visit.ask(LIST_TASKS, query=query, repo=repo, limit=TASKS)
     except PrismError as problem:
-        visit.facts.code, error = problem.code.value, problem.body
+        error = visit.noted(problem)
     columns = [
         (one.value, [task for task in known.tasks if task.status == one.value] if known else [])
         for one in TaskStatus
@@ -77,14 +77,13 @@ async def change_task(visit: Visit) -> Response:
             UPDATE_TASK,
             task_id=key,
             status=form.get("status", ""),
-            expected_version=_number(form.get("version", "")),
+            expected_version=number_in(form.get("version", "")),
             by=visit.caller.label,
         )
     except PrismError as problem:
         if problem.code not in (ErrorCode.TASK_CONFLICT, ErrorCode.INVALID_STATUS):
             raise
-        visit.facts.code = problem.code.value
-        return await _show_task(visit, problem.body)
+        return await _show_task(visit, visit.noted(problem))
     return redirect(f"/tasks/{key}")
 
 
@@ -117,7 +116,7 @@ async def wiki(visit: Visit) -> Response:
     except PrismError as problem:
         if problem.code is ErrorCode.REPO_NOT_FOUND:
             raise
-        visit.facts.code, error = problem.code.value, problem.body
+        error = visit.noted(problem)
     return visit.show("wiki.html", name=name, query=query, found=found, error=error)
 
 
@@ -126,10 +125,6 @@ async def wiki_page(visit: Visit) -> Response:
     name = visit.part("name")
     found = await visit.ask(GET_WIKI_PAGE, repo=name, page=visit.part("page"))
     return visit.show("wiki_page.html", name=name, found=found, html=markdown(found.content))
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0  # noqa: PLR2004 - digits
 
 
 VIEWS: Final = (

@@ -28,7 +28,7 @@ async def show_map(visit: Visit) -> Response:
     except PrismError as problem:
         if problem.code in (ErrorCode.REPO_NOT_FOUND, ErrorCode.REF_NOT_FOUND):
             raise
-        visit.facts.code, error = problem.code.value, problem.body
+        error = visit.noted(problem)
     return visit.show(
         "map.html",
         name=name,

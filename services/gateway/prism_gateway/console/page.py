@@ -23,7 +23,7 @@ from prism_gateway.accounting.facts import CallFacts, facts_of
 from prism_gateway.backend import Backend, BackendServices
 from prism_gateway.callers import Caller, caller_of
 from prism_gateway.console import formats
-from prism_gateway.console.assets import asset_url
+from prism_gateway.console.assets import asset_url, takes_gzip
 from prism_gateway.console.same_origin import cookie_name, is_secure
 from prism_gateway.outages import NATS_OUTAGES, outage_body
 from prism_gateway.rates.policies import CLASS_OF_ROUTE, CLASS_OF_TOOL, CallClass
@@ -37,6 +37,7 @@ TEMPLATES: Final = Path(__file__).with_name("templates")
 FRAGMENT_HEADER: Final = "x-prism-fragment"
 GZIP_BYTES_MIN: Final = 1_400
 FORM_FIELDS_MAX: Final = 50
+DIGITS_MAX: Final = 9
 ERROR_STATUS_MIN: Final = 400
 SEE_OTHER: Final = 303
 
@@ -130,6 +131,15 @@ class Visit:
         """Returns the fields of a form, without empty ones."""
         return dict(await form_fields(self.request))
 
+    def noted(self, error: PrismError) -> ErrorBody:
+        """Returns what the page says about an error, which counts as the outcome of the call."""
+        self.facts.code = error.code.value
+        return error.body
+
+    def number(self, name: str, default: int = 0, *, digits: int = DIGITS_MAX) -> int:
+        """Returns a parameter of the address as a number; the default for anything else."""
+        return number_in(self.query.get(name, ""), default, digits=digits)
+
     def show(self, template: str, /, *, status: int = 200, **values: object) -> Response:
         """Render a page for the caller."""
         return render(self.request, template, status=status, me=self.caller, may=self.may, **values)
@@ -146,6 +156,12 @@ def body_as(model: type[BodyT], fields: Mapping[str, object]) -> BodyT:
 def cookie_of(request: Request, public_url: str) -> str:
     """Returns the secret of a session; empty without one."""
     return request.cookies.get(cookie_name(is_secure=is_secure(request.url.scheme, public_url)), "")
+
+
+def number_in(text: str, default: int = 0, *, digits: int = DIGITS_MAX) -> int:
+    """Returns a text as a whole number; the default for one that is none, or has more digits."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= digits
+    return int(text) if is_number else default
 
 
 async def form_fields(request: Request) -> list[tuple[str, str]]:
@@ -233,7 +249,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
     headers = {"Cache-Control": "no-store"}
     content = html.encode(errors="replace")
     # What is shown once is not compressed: the length of a page must say nothing about a secret on it.
-    if len(content) >= GZIP_BYTES_MIN and not values.get("secret") and _takes_gzip(request):
+    if len(content) >= GZIP_BYTES_MIN and not values.get("secret") and takes_gzip(request):
         content = gzip.compress(content, compresslevel=3, mtime=0)
         headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
     return HTMLResponse(content, status_code=status, headers=headers)
@@ -263,7 +279,3 @@ def environment() -> Environment:
     made.globals |= formats.FUNCTIONS
     made.filters |= formats.FILTERS
     return made
-
-
-def _takes_gzip(request: Request) -> bool:
-    return "gzip" in request.headers.get("accept-encoding", "")

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from typing import Final
 
 from starlette.responses import Response, StreamingResponse
@@ -36,26 +37,21 @@ async def events(visit: Visit) -> Response:
 
     async def stream() -> AsyncIterator[str]:
         last, checked_at = "", time.monotonic()
-        async with asyncio.timeout(STREAM_S), jobs.watch(visit.backend) as updates:
-            async for known in updates:
-                if time.monotonic() - checked_at >= CHECKED_EVERY_S:
-                    if await visit.parts.sessions.caller(visit.cookie) is None:
-                        return
-                    checked_at = time.monotonic()
-                html = fragment("_jobs.html", running=running(known.jobs), may=visit.may, is_live=True)
-                shown = "".join(f"data: {line}\n" for line in html.splitlines() if line.strip())
-                yield f"{shown}\n" if shown != last else ": same\n\n"
-                last = shown
-
-    async def until_late() -> AsyncIterator[str]:
-        try:
-            async for part in stream():
-                yield part
-        except TimeoutError:
-            return  # the page connects again, and its session is checked again
+        # The page connects again after a time, and its session is checked again.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STREAM_S), jobs.watch(visit.backend) as updates:
+                async for known in updates:
+                    if time.monotonic() - checked_at >= CHECKED_EVERY_S:
+                        if await visit.parts.sessions.caller(visit.cookie) is None:
+                            return
+                        checked_at = time.monotonic()
+                    html = fragment("_jobs.html", running=running(known.jobs), may=visit.may, is_live=True)
+                    shown = "".join(f"data: {line}\n" for line in html.splitlines() if line.strip())
+                    yield f"{shown}\n" if shown != last else ": same\n\n"
+                    last = shown
 
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(until_late(), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(stream(), media_type="text/event-stream", headers=headers)
 
 
 async def new_repository(visit: Visit) -> Response:
@@ -70,16 +66,14 @@ async def add_repository(visit: Visit) -> Response:
         body = body_as(RepositoryBody, fields)
         await visit.backend.ask(REGISTER, body.request(visit.tenant))
     except PrismError as error:
-        visit.facts.code = error.code.value
-        return visit.show("new_repository.html", status=422, fields=fields, error=error.body)
+        return visit.show("new_repository.html", status=422, fields=fields, error=visit.noted(error))
     return redirect("/repos")
 
 
 async def show_repository(visit: Visit) -> Response:
     """One repository: what it serves, its last import, and which files are left out and why."""
     name = visit.part("name")
-    found = await visit.ask(REPOSITORY_STATUS, repo=name)
-    known = await visit.ask(JOBS, limit=200)
+    found, known = await asyncio.gather(visit.ask(REPOSITORY_STATUS, repo=name), visit.ask(JOBS, limit=200))
     repository = found.repository
     return visit.show(
         "repository.html",

@@ -17,7 +17,7 @@ from prism_contracts.rpc.symbols import (
     ReferenceGroup,
     SymbolReferences,
 )
-from prism_gateway.console.code import CodeLine, lines_of
+from prism_gateway.console.code import CodeLine, first_lines
 from prism_gateway.console.formats import ref_of
 from prism_gateway.console.page import PageView, Visit
 
@@ -106,10 +106,8 @@ def _callee_rows(reply: CallHierarchyReply) -> list[tuple[object, object]]:
 
 
 def _body(definition: Definition) -> ShownBody:
-    rows = definition.body.rstrip("\n").split("\n")
-    shown = "\n".join(rows[:BODY_LINES])
-    lines = lines_of(shown, definition.symbol.start_line, definition.language)
-    return ShownBody(definition, lines, max(0, len(rows) - BODY_LINES))
+    start, language = definition.symbol.start_line, definition.language
+    return ShownBody(definition, *first_lines(definition.body, start, language, BODY_LINES))
 
 
 def _groups(found: SymbolReferences, entries: list[ReferenceEntry]) -> list[UseGroup]:

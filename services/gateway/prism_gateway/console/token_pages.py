@@ -40,8 +40,7 @@ async def create_token(visit: Visit) -> Response:
             body, visit.caller, parts.tenants, parts.tokens, visit.facts.change
         )
     except PrismError as error:
-        visit.facts.code = error.code.value
-        return await _show(visit, status=422, given=given, error=error.body)
+        return await _show(visit, status=422, given=given, error=visit.noted(error))
     return await _show(visit, secret=secret)
 
 

@@ -1,7 +1,6 @@
 """One-time codes, with which `prism open` signs a person in to the console."""
 
 from fastapi import APIRouter, Request
-from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from prism_contracts.errors import ErrorCode, PrismError
@@ -21,7 +20,7 @@ async def create_sign_in_code(request: Request, sessions: ConsoleSessions) -> Re
 
     Open `/login?code=` with it.
     """
-    secret = secret_of(Headers(scope=request.scope))
+    secret = secret_of(request.headers)
     if not secret.startswith(PREFIX):
         raise PrismError(
             ErrorCode.FORBIDDEN,
