@@ -594,6 +594,7 @@ async def test_places_of_a_removed_repository_hold_again_in_the_next_one_of_its_
     repositories = Records(await open_bucket(office.bus.js, names.KV_REPOSITORIES), Repository)
     before = await repositories.get(repository_key(office.town.tenant, REPO))
     await repositories.delete(before.key)
+    await office.store.repositories.catch_up()
     await office.anchors.check_missed()
     assert set((await office.held()).values()) == {StaleReason.REPOSITORY_REMOVED}
     (event,) = office.published
@@ -601,6 +602,7 @@ async def test_places_of_a_removed_repository_hold_again_in_the_next_one_of_its_
     await office.store.watched.catch_up()
     again = next_repo_id(REPO)
     await office.town.import_(1, {"parcels/depot.py": CHANGED}, announced=False, name=NAME, repo=again)
+    await office.store.repositories.catch_up()
     await office.anchors.check_missed()
     assert await office.held() == {
         "parcels/depot.py:Depot.close:2": StaleReason.TEXT_CHANGED,
