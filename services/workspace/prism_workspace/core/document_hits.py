@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 
 from prism_contracts.records import DocumentRecord
-from prism_contracts.rpc.documents import DateRange, DocumentHit, SearchDocumentsRequest
+from prism_contracts.rpc.documents import DocumentFilter, DocumentHit, SearchDocumentsRequest
 from prism_contracts.rpc.search import Hit
-from prism_workspace.core.documents import has_tags, is_within, metadata_of
+from prism_workspace.core.documents import matching, metadata_of
 
 SNIPPET_CHARS_MAX = 800
 
@@ -17,13 +17,16 @@ def joined(
 
     `find` returns the document at a path. A hit whose document is gone since it was indexed is left out.
     """
-    best: dict[str, DocumentHit] = {}
+    first: dict[str, tuple[DocumentRecord, Hit]] = {}
     for hit in hits:
-        record = None if hit.file_path in best else find(hit.file_path)
-        if record is not None and passes(record, request):
-            best[hit.file_path] = _hit(record, hit)
-    lowest = lowest_of(best.values(), request)
-    return [one for one in best.values() if one.similarity_score >= lowest]
+        record = None if hit.file_path in first else find(hit.file_path)
+        if record is not None:
+            first[hit.file_path] = (record, hit)
+    hit_of = {record.document: hit for record, hit in first.values()}
+    passing = matching((record for record, _ in first.values()), filter_of(request))
+    best = [_hit(record, hit_of[record.document]) for record in passing]
+    lowest = lowest_of(best, request)
+    return [one for one in best if one.similarity_score >= lowest]
 
 
 def lowest_of(found: Iterable[DocumentHit], request: SearchDocumentsRequest) -> float:
@@ -31,19 +34,13 @@ def lowest_of(found: Iterable[DocumentHit], request: SearchDocumentsRequest) -> 
     return request.similarity_threshold * max((one.similarity_score for one in found), default=0.0)
 
 
-def is_filtered(request: SearchDocumentsRequest) -> bool:
-    """Whether some of the hits may be left out for what the records say of their documents."""
-    ranges = (request.date_range, request.modified_range)
-    return bool(request.filter_generated or request.filter_tags or any(one != DateRange() for one in ranges))
-
-
-def passes(record: DocumentRecord, request: SearchDocumentsRequest) -> bool:
-    """Whether a document passes the filters of a search."""
-    return (
-        not (request.filter_generated and record.is_generated)
-        and has_tags(record, request.filter_tags)
-        and is_within(record.created_at, request.date_range)
-        and is_within(record.modified_at, request.modified_range)
+def filter_of(request: SearchDocumentsRequest) -> DocumentFilter:
+    """Returns the filters of a search as those of a list."""
+    return DocumentFilter(
+        tags=request.filter_tags,
+        is_generated=False if request.filter_generated else None,
+        date_range=request.date_range,
+        modified_range=request.modified_range,
     )
 
 

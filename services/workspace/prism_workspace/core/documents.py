@@ -101,7 +101,7 @@ def metadata_of(record: DocumentRecord) -> DocumentMetadata:
 
 def page(records: Iterable[DocumentRecord], request: ListDocumentsRequest) -> ListDocumentsReply:
     """Returns the page of the documents that match a request. Documents that are equal in order go by path."""
-    found = _matching(records, request.filter)
+    found = matching(records, request.filter)
     shown = _first(found, request.offset + request.limit, request)[request.offset :]
     return ListDocumentsReply(
         documents=tuple(map(summary_of, shown)),
@@ -111,10 +111,12 @@ def page(records: Iterable[DocumentRecord], request: ListDocumentsRequest) -> Li
     )
 
 
-def _matching(records: Iterable[DocumentRecord], wanted: DocumentFilter) -> list[DocumentRecord]:
-    """Returns the documents that match every field of a filter that is set."""
-    checks = list(_checks(wanted))
-    return [one for one in records if all(check(one) for check in checks)] if checks else list(records)
+def matching(records: Iterable[DocumentRecord], wanted: DocumentFilter) -> list[DocumentRecord]:
+    """Returns the documents that match every field of a filter that is set, in their order."""
+    found = list(records)
+    for check in _checks(wanted):
+        found = list(filter(check, found))
+    return found
 
 
 def _checks(wanted: DocumentFilter) -> Iterator[Callable[[DocumentRecord], bool]]:

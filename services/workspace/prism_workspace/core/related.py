@@ -20,7 +20,7 @@ class Shared:
 def shared_places(named_by: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Shared]:
     """Returns what each document shares, from places and the other documents that name them.
 
-    A place that one other document names tells more than one that all of them name.
+    The fewer documents name a place, the more it counts.
     """
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for place, documents in named_by:

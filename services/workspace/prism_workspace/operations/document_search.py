@@ -1,7 +1,12 @@
 """Searches documents in the index of their repository."""
 
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.rpc.documents import DocumentHit, SearchDocumentsReply, SearchDocumentsRequest
+from prism_contracts.rpc.documents import (
+    DocumentFilter,
+    DocumentHit,
+    SearchDocumentsReply,
+    SearchDocumentsRequest,
+)
 from prism_contracts.rpc.search import (
     SEARCH,
     SEARCH_LIMIT_MAX,
@@ -11,7 +16,8 @@ from prism_contracts.rpc.search import (
     SearchRequest,
 )
 from prism_runtime.bus import Bus
-from prism_workspace.core.document_hits import is_filtered, joined, lowest_of, passes
+from prism_workspace.core.document_hits import filter_of, joined, lowest_of
+from prism_workspace.core.documents import matching
 from prism_workspace.operations.documents import TeamDocuments
 
 # A filter that many documents pass applies to hits, so it needs more of them, and a document may have several hits.
@@ -37,15 +43,20 @@ class DocumentSearch:
         that were read: at most 300, and fewer if these are enough.
         """
         find = await self._documents.finder(request)
-        paths = await self._passing(request) if find and is_filtered(request) else ()
-        if find is None or paths is None:
+        wanted = filter_of(request)
+        is_filtered = wanted != DocumentFilter()
+        passing = matching(await self._documents.listed(request), wanted) if is_filtered else []
+        if find is None or (is_filtered and not passing):
             return SearchDocumentsReply(results=(), total_found=0, query_embedding_time_ms=0)
+        paths = tuple(sorted(one.path for one in passing)) if len(passing) <= SEARCH_PATHS_MAX else ()
+        # Every hit costs search the text around it.
+        hits_each = HITS_A_DOCUMENT if paths else SEARCH_LIMIT_MAX if is_filtered else 1
+        limit = min(SEARCH_LIMIT_MAX, request.max_results * hits_each)
         hits: list[Hit] = []
-        limit = min(SEARCH_LIMIT_MAX, request.max_results * _hits_a_result(request, paths))
         found: list[DocumentHit] = []
         cursor, embedding_ms = "", 0.0
         for _ in range(PAGES_MAX):
-            wanted = SearchRequest(
+            question = SearchRequest(
                 tenant=request.tenant,
                 visible=request.visible,
                 repo=self._repo,
@@ -56,7 +67,7 @@ class DocumentSearch:
                 cursor=cursor,
             )
             try:
-                page = await self._bus.ask(SEARCH, wanted, timeout_s=self._timeout_s)
+                page = await self._bus.ask(SEARCH, question, timeout_s=self._timeout_s)
             except PrismError as error:
                 if error.code is ErrorCode.REPO_NOT_FOUND:
                     break
@@ -74,17 +85,3 @@ class DocumentSearch:
             total_found=len(found),
             query_embedding_time_ms=round(embedding_ms),
         )
-
-    async def _passing(self, request: SearchDocumentsRequest) -> tuple[str, ...] | None:
-        """Returns the paths to search in, in order: empty if they are too many to name, None if no document passes."""
-        found = sorted(one.path for one in await self._documents.listed(request) if passes(one, request))
-        if not found:
-            return None
-        return tuple(found) if len(found) <= SEARCH_PATHS_MAX else ()
-
-
-def _hits_a_result(request: SearchDocumentsRequest, paths: tuple[str, ...]) -> int:
-    """Returns how many hits to ask for at once. Every hit costs search the text around it."""
-    if paths:
-        return HITS_A_DOCUMENT
-    return SEARCH_LIMIT_MAX if is_filtered(request) else 1

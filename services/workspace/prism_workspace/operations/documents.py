@@ -92,9 +92,13 @@ class TeamDocuments:
         record = await self._records.get(tenant, document)
         return (await self.parts(record))[1] if record else None
 
+    def known(self, request: CallerRequest, document: str) -> DocumentRecord | None:
+        """Returns a document that this copy knows of, if the caller sees it."""
+        return self._records.known_one(request.tenant, document) if request.sees(self._repo) else None
+
     def title(self, request: CallerRequest, document: str) -> Title | None:
         """Returns how a document is shown, if there is one and the caller sees it."""
-        record = self._records.known_one(request.tenant, document) if request.sees(self._repo) else None
+        record = self.known(request, document)
         return Title(record.title, path=record.path) if record else None
 
     def is_known(self, request: CallerRequest, name: str) -> bool:

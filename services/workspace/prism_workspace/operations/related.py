@@ -36,11 +36,10 @@ class RelatedDocuments:
         shared = self._anchors.sharing(request, AnchoredKind.DOCUMENT, record.document)
         order = ranked([one.document_id for one in similar], shared)
         scores = {one.document_id: one.similarity_score for one in similar}
-        records = {one.document: one for one in await self._documents.listed(request)}
         related = [
-            _related(record, records[document], scores.get(document, 0.0), shared.get(document))
+            _related(record, other, scores.get(document, 0.0), shared.get(document))
             for document in order
-            if document in records
+            if (other := self._documents.known(request, document))
         ]
         return RelatedDocumentsReply(
             document_id=record.document, path=record.path, related=tuple(related[: request.limit])
