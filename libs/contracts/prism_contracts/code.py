@@ -273,6 +273,12 @@ class SymbolFact(Fact, frozen=True):
     bodiless: bool = False
 
 
+# What stands in `Reference.arguments` and in parameters for a type that has no name.
+UNKNOWN_TYPE = "?"
+LAMBDA_TYPE = "=>"
+NULL_TYPE = "null"
+
+
 class Reference(Fact, frozen=True, array_like=True):
     """A use of a name.
 

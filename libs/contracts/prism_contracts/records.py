@@ -441,7 +441,7 @@ class Session(Message):
     Only the SHA-256 of the cookie or the code is stored, as the record's key.
     """
 
-    token: Digest  # of the token that signed in
+    token: Digest  # the developer token that signed in
     made_at: datetime
     seen_at: datetime
     ends_at: datetime

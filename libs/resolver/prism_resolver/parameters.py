@@ -11,6 +11,8 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from prism_contracts.code import LAMBDA_TYPE, NULL_TYPE, UNKNOWN_TYPE
+
 # Languages in which functions of one name differ by their parameters.
 OVERLOADS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "cpp", "swift"})
 # Those that write `name: Type`.
@@ -19,11 +21,8 @@ _TYPE_LAST = frozenset({"kotlin", "scala", "swift"})
 _STRICT = frozenset({"java", "kotlin"})
 SPELLINGS_MAX = 20_000
 
-UNKNOWN = "?"
 # The label of the object that an extension method is called on.
 _OBJECT = "this"
-_LAMBDA = "=>"
-_NULL = "null"
 _MODIFIERS = frozenset(
     {
         "borrowing", "const", "constexpr", "consuming", "crossinline", "final", "implicit", "in", "inout", "noinline", "out", "override",
@@ -37,6 +36,7 @@ _LAST_NAME = re.compile(
     r"^(?P<type>.*?[\s&*>\]?])(?P<name>[A-Za-z_]\w*)(?P<array>(?:\s*\[[^\]]*\])*)$", re.DOTALL
 )
 _BEFORE_PARAMETERS = re.compile(r"[?!]?\s*(?:<[^()]*>)?\s*\(")
+_OPTIONAL = re.compile(r"=(?=[,)])")
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _ANY = frozenset(
     {"any", "anyobject", "anyhashable", "auto", "comparable", "dynamic", "id", "object", "serializable", "t"}
@@ -129,7 +129,7 @@ def best_fitting(language: str, overloads: Sequence[Sequence[str]], arguments: s
 
 def without_marks(parameters: str) -> str:
     """Returns parameters without defaults: a declaration has them, the definition of the same function does not."""
-    return parameters.replace("=", "")
+    return _OPTIONAL.sub("", parameters)
 
 
 def object_of(parameters: str) -> str:
@@ -204,7 +204,7 @@ def _without_default(text: str) -> tuple[str, bool]:
 def _without_name(text: str) -> str:
     """Returns the type of `const Depot& depot`, also where the name is left out."""
     if "(" in text:
-        return UNKNOWN  # a pointer to a function
+        return UNKNOWN_TYPE  # a pointer to a function
     found = _LAST_NAME.match(text)
     if not found:
         return text
@@ -218,7 +218,7 @@ def _base(text: str) -> str:
     """Returns the last name of a type, with the brackets of an array."""
     text = text.strip()
     if "=>" in text or "->" in text:
-        return _LAMBDA
+        return LAMBDA_TYPE
     if text.startswith("["):
         return "[]"
     arrays = "[]" * text.count("[")
@@ -228,7 +228,7 @@ def _base(text: str) -> str:
     if name in {"const", "int"} and len(words) > 1:
         name = words[-2].rpartition(".")[2]
     is_text = name == "char" and "*" in text
-    return f"{name or UNKNOWN}{'*' if is_text else ''}{arrays}"
+    return f"{name or UNKNOWN_TYPE}{'*' if is_text else ''}{arrays}"
 
 
 def _spelled(one: Parameter) -> str:
@@ -244,7 +244,11 @@ def _read(text: str) -> tuple[Parameter, ...]:
         label, colon, type_ = part.rpartition(": ")
         is_rest, is_optional = type_.endswith("..."), type_.endswith("=")
         type_ = (
-            type_.removesuffix("...") if is_rest else type_.removesuffix("=") if type_ != _LAMBDA else type_
+            type_.removesuffix("...")
+            if is_rest
+            else type_.removesuffix("=")
+            if type_ != LAMBDA_TYPE
+            else type_
         )
         found.append(Parameter(type_, label if colon else "", is_optional, is_rest))
     return tuple(found)
@@ -276,7 +280,7 @@ def _fits_labels(wanted: Sequence[Parameter], given: Sequence[Parameter]) -> Arg
     """Returns how well arguments with labels fit: labels decide, and a closure at the end has none."""
     fit, at = ArgumentFit.EXACT, 0
     for argument in given:
-        while at < len(wanted) and wanted[at].label != argument.label and argument.type != _LAMBDA:
+        while at < len(wanted) and wanted[at].label != argument.label and argument.type != LAMBDA_TYPE:
             if not (wanted[at].optional or wanted[at].rest):
                 return ArgumentFit.NO
             at += 1
@@ -291,7 +295,7 @@ def _fits_labels(wanted: Sequence[Parameter], given: Sequence[Parameter]) -> Arg
 def _fits_one(language: str, parameter: Parameter, argument: Parameter) -> ArgumentFit:
     wanted, given = parameter.type.lower(), argument.type.lower()
     wanted, given = _SAME.get(wanted, wanted), _SAME.get(given, given)
-    if UNKNOWN in {wanted, given} or (parameter.rest and language == "cpp"):
+    if UNKNOWN_TYPE in {wanted, given} or (parameter.rest and language == "cpp"):
         return ArgumentFit.MAYBE
     if wanted == given:
         return ArgumentFit.EXACT
@@ -303,9 +307,9 @@ def _fits_one(language: str, parameter: Parameter, argument: Parameter) -> Argum
 def _contradicts(language: str, parameter: Parameter, wanted: str, given: str) -> bool:
     """Whether no argument of one type is ever taken for a parameter of another."""
     kind, own = _KINDS.get(wanted, ""), _KINDS.get(given, "")
-    if given == _NULL:
+    if given == NULL_TYPE:
         return parameter.type in _PRIMITIVE and language in _STRICT
-    if given == _LAMBDA:
+    if given == LAMBDA_TYPE:
         return bool(kind) or wanted.endswith("[]")
     if kind and own:
         is_converted = {kind, own} <= {"number", "char"} or (

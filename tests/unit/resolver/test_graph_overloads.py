@@ -124,7 +124,7 @@ def java(body: str, header: str = "package a;\n") -> set[str]:
         ("void f() { new Depot.Nested().go(); }", "3 Nested -> 10"),
         ("void f() { new Depot.Nested().go(); }", "3 go -> 10"),
         ("<T extends Depot> void f(T t) { t.helper(); }", "3 helper -> 5"),
-        ("int weigh(boolean b) { return weigh(3); }", "3 weigh -> 8"),  # of the base class
+        ("int weigh(boolean b) { return weigh(3); }", "3 weigh -> 8"),  # calls the base class
     ],
 )  # fmt: skip
 def test_java_calls_reach_the_overload_that_fits(body: str, found: str) -> None:

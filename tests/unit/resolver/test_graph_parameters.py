@@ -95,3 +95,7 @@ def test_parameters_are_counted() -> None:
 
 def test_extended_type_is_that_of_the_object() -> None:
     assert [object_of(one) for one in ("(this: Depot, int)", "(Depot)", "()", "")] == ["Depot", "", "", ""]
+
+
+def test_only_marks_of_defaults_are_removed() -> None:
+    assert without_marks("(=>, int=, Object...)") == "(=>, int, Object...)"

@@ -7,6 +7,7 @@ others are `?`. An argument with a label keeps it: `(size: int)`.
 from tree_sitter import Node
 
 from prism_chunker.core.bindings import BindingReader
+from prism_contracts.code import LAMBDA_TYPE, NULL_TYPE, UNKNOWN_TYPE
 
 # The length of a list of arguments past which only their count is kept.
 ARGUMENTS_MAX = 30
@@ -16,9 +17,6 @@ STEPS_MAX = 7
 # Those where most calls name their arguments by a field: `open(1)`, `depot.open(1)`, `depot.open<T>(1)`.
 FIELD_STEPS_MAX = 3
 
-UNKNOWN = "?"
-LAMBDA = "=>"
-NULL = "null"
 _LISTS = frozenset({"argument_list", "arguments", "initializer_list", "value_arguments"})
 _SUFFIXES = frozenset({"call_suffix", "constructor_suffix"})
 # Where the arguments follow the name of a variable: `Depot depot(3)`, `Depot depot = new(3)`.
@@ -44,11 +42,11 @@ _LITERALS = {
     "decimal_floating_point_literal": "double", "decimal_integer_literal": "int", "false": "boolean",
     "hex_floating_point_literal": "double", "hex_integer_literal": "int", "hex_literal": "int", "integer_literal": "int",
     "interpolated_string_expression": "String", "line_string_literal": "String", "long_literal": "long",
-    "multi_line_string_literal": "String", "nil": NULL, "null": NULL, "null_literal": NULL, "nullptr": NULL,
+    "multi_line_string_literal": "String", "nil": NULL_TYPE, "null": NULL_TYPE, "null_literal": NULL_TYPE, "nullptr": NULL_TYPE,
     "raw_string_literal": "String", "real_literal": "double", "string_literal": "String", "true": "boolean",
     "verbatim_string_literal": "String",
-    "annotated_lambda": LAMBDA, "anonymous_function": LAMBDA, "anonymous_method_expression": LAMBDA, "callable_reference": LAMBDA,
-    "lambda_expression": LAMBDA, "lambda_literal": LAMBDA, "method_reference": LAMBDA,
+    "annotated_lambda": LAMBDA_TYPE, "anonymous_function": LAMBDA_TYPE, "anonymous_method_expression": LAMBDA_TYPE, "callable_reference": LAMBDA_TYPE,
+    "lambda_expression": LAMBDA_TYPE, "lambda_literal": LAMBDA_TYPE, "method_reference": LAMBDA_TYPE,
 }  # fmt: skip
 
 
@@ -95,7 +93,7 @@ def _text(given: list[Node], symbol: int, source: bytes, bindings: BindingReader
     found = [node for one in given for node in ([one] if one.type in _CLOSURES else one.named_children)]
     nodes = [(node, kind) for node in found if (kind := node.type) not in _COMMENTS]
     if len(nodes) > ARGUMENTS_MAX:
-        return f"({', '.join([UNKNOWN] * len(nodes))})"
+        return f"({', '.join([UNKNOWN_TYPE] * len(nodes))})"
     types = [_argument(node, kind, symbol, source, bindings) for node, kind in nodes]
     return f"({', '.join(types)})" if all(types) else ""
 
@@ -119,14 +117,14 @@ def _type(node: Node, kind: str, symbol: int, source: bytes, bindings: BindingRe
         return literal
     if kind in _SIGNED and node.named_child_count == 1:
         inner = _LITERALS.get(node.named_children[0].type, "")
-        return inner if inner in {"int", "double", "long", "boolean"} else UNKNOWN
+        return inner if inner in {"int", "double", "long", "boolean"} else UNKNOWN_TYPE
     if kind == "number_literal":
         text = source[node.start_byte : node.end_byte]
         return "double" if b"." in text and not text.startswith(b"0x") else "int"
     if kind == "binary_expression":
         parts = [_LITERALS.get(child.type, "") for child in node.named_children]
-        return "String" if "String" in parts and node.children[1].type == "+" else UNKNOWN
-    return _short(bindings.type_of(node, kind, symbol)) or UNKNOWN
+        return "String" if "String" in parts and node.children[1].type == "+" else UNKNOWN_TYPE
+    return _short(bindings.type_of(node, kind, symbol)) or UNKNOWN_TYPE
 
 
 def _short(type_: str) -> str:
