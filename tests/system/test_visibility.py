@@ -44,7 +44,7 @@ OPEN_FILES = {
 VOLATILE = re.compile(
     r'(?<="score": )[\d.e+-]+|(?<="raw_score": )[\d.e+-]+|(?<=seconds": )[\d.e+-]+|(?<=version": )\d+|'
     r'(?<="milliseconds": )[\d.]+|(?<="cached": )(?:true|false|\d+)|(?<="calls": )\d+|'
-    r'(?<="code": )"[\w-]{43}"|'  # of a sign-in, which is random
+    r'(?<="code": )"[\w-]{43}"|'  # a sign-in code, which is random
     r'(?<="timings_ms": ){[^}]*}|(?<="slowest": )\[[^\]]*\]|'
     r'(?<="id": ")[0-9a-f]{12}|\b[\d.]+ (?:s|min)\b|'
     r"overlay:[0-9a-f]{20}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)"

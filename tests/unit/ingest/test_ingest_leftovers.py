@@ -14,7 +14,7 @@ OTHERS = {
     names.KV_CANCELLED_JOBS: "ids of jobs, for days",
     names.KV_TOKENS: "of the tenant",
     names.KV_TENANTS: "of the tenant",
-    names.KV_SESSIONS: "of a token, for hours",
+    names.KV_SESSIONS: "belong to a token, and expire after 12 hours",
     names.KV_GROUPS: "names that the tenant lists, whether they exist or not",
     names.KV_DOCUMENTS: "of the tenant: who removes their repository removes their index",
     names.KV_GIT_OBJECTS: "of the tenant, as the documents",

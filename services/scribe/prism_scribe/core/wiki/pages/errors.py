@@ -120,16 +120,17 @@ def _raised(orientation: Orientation, evidence: Evidence, known: set[str]) -> di
     found: dict[str, list[_Raised]] = {}
     for path in surveyed(orientation):
         outline = evidence.outlines.get(path)
-        returned = by_language.get(outline.language if outline else "", made)
+        language = outline.language if outline else ""
+        returned = by_language.get(language, made)
         for number, line in declarations.code_lines(evidence.texts.get(path, ())):
-            for name in _names_raised(line, returned):
+            for name in _names_raised(line, language, returned):
                 statement = declarations.statement(evidence.texts[path], number)
                 inside = _inside(evidence, path, number)
                 found.setdefault(name, []).append(_Raised(path, number, statement, inside))
     return found
 
 
-def _names_raised(line: str, values: re.Pattern[str] | None) -> Iterator[str]:
+def _names_raised(line: str, language: str, values: re.Pattern[str] | None) -> Iterator[str]:
     if raised := _RAISED.search(line):
         name = raised["name"]
         if (
@@ -140,7 +141,7 @@ def _names_raised(line: str, values: re.Pattern[str] | None) -> Iterator[str]:
             yield name
     elif _PANIC.search(line):
         yield "panic"
-    elif values and "::" in values.pattern:
+    elif values and language == "rust":
         # A pattern of `match` stands before the arrow, and makes no error.
         made = "" if _MATCHED.search(line) else line.rpartition("=>")[2]
         yield from (value[1] for value in values.finditer(made))
