@@ -1,5 +1,7 @@
 """The HTTP app of a process that starts, serves, and is about to end."""
 
+import asyncio
+from contextlib import suppress
 from enum import Enum, auto
 from http import HTTPStatus
 
@@ -8,6 +10,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CLOSE = (b"connection", b"close")
 READY_PATH = "/readyz"
+HEALTH_PATHS = frozenset({"/livez", READY_PATH, "/metrics"})
+# How long a request waits for the start: records open within a second, or some on a busy machine. Then the app
+# answers that it is not connected.
+START_PATIENCE_S = 10.0
 
 
 class Phase(Enum):
@@ -22,15 +28,29 @@ class StoppableApp:
     """An HTTP app that knows whether its process starts or stops.
 
     While the process starts, `/readyz` answers 503, even if every check passes: a service that is connected has not
-    subscribed yet, and a roll must not end the other copy.
+    subscribed yet, and a roll must not end the other copy. Requests to other paths wait for the end of the start:
+    a client that meets a gateway as it restarts gets its answer a moment later instead of an error.
 
     While it stops, `/readyz` answers 503, so that proxies choose another copy, and every other request is
     answered as before. Each answer closes its connection: the client's next request opens one elsewhere.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, start_patience_s: float = START_PATIENCE_S) -> None:
         self._app = app
-        self.phase = Phase.STARTING
+        self._start_patience_s = start_patience_s
+        self._phase = Phase.STARTING
+        self._started = asyncio.Event()
+
+    @property
+    def phase(self) -> Phase:
+        """What the process does now."""
+        return self._phase
+
+    @phase.setter
+    def phase(self, phase: Phase) -> None:
+        self._phase = phase
+        if phase is not Phase.STARTING:
+            self._started.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -43,7 +63,14 @@ class StoppableApp:
                 message["headers"] = [*message.get("headers", ()), CLOSE]
             await send(message)
 
+        if scope["path"] not in HEALTH_PATHS:
+            await self._wait_for_start()
         await self._app_for(scope["path"])(scope, receive, answer)
+
+    async def _wait_for_start(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._start_patience_s):
+                await self._started.wait()
 
     def _app_for(self, path: str) -> ASGIApp:
         if path != READY_PATH or self.phase is Phase.SERVING:

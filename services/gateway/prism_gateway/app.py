@@ -102,7 +102,7 @@ class GatewayParts:
 def build_http(
     settings: GatewaySettings, bus: Bus, parts: GatewayParts, metrics: CollectorRegistry
 ) -> FastAPI:
-    """Build the application. It is not connected yet: until then, guarded paths answer `unavailable`."""
+    """Build the application. It is not connected yet: until then, guarded paths wait, and answer `unavailable` after some seconds."""
     backend = BackendServices(bus, settings, parts.groups, parts.tenants)
     manager = session_manager(
         mcp_server(backend, parts.limiter, parts.history, release(), ToolMetrics(metrics)),

@@ -49,7 +49,7 @@ def build(
 ) -> GatewayApp:
     """Assemble the gateway. Unlike other services it serves before NATS is connected.
 
-    Until `open_records`, guarded paths answer `unavailable`.
+    Until `open_records`, guarded paths wait, and answer `unavailable` after some seconds.
     """
     tenants, names = Tenants(plans), RepositoryNames()
     tokens = TokenBook(tenants, unconfirmed_s_max=settings.tokens_unconfirmed_s_max)
