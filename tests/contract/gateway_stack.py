@@ -51,6 +51,7 @@ from prism_contracts.rpc.changes import CHANGES, ChangeKind, ChangesReply, Chang
 from prism_contracts.rpc.common import RECEIPT, GraphReceipt, Receipt, ReceiptRequest
 from prism_contracts.rpc.context import ANSWER_CONTEXT, CONTEXT
 from prism_contracts.rpc.descriptions import DESCRIBE, DESCRIPTIONS
+from prism_contracts.rpc.documents import WRITE_TAGS
 from prism_contracts.rpc.files import (
     COVERAGE,
     LIST_FILES,
@@ -848,6 +849,7 @@ def serve_scribe(bus: Bus, scribe: ScribeApp, fake: FakeServices) -> None:
     """Contexts are gathered from the fakes; wikis and descriptions are canned."""
     bus.serve(CONTEXT, scribe.contexts.context)
     bus.serve(ANSWER_CONTEXT, scribe.contexts.answer)
+    bus.serve(WRITE_TAGS, scribe.tags.write)
     for rpc in (DESCRIPTIONS, DESCRIBE, LIST_WIKI_PAGES, GET_WIKI_PAGE, GENERATE_WIKI):
         bus.serve(rpc, partial(canned, fake, rpc.reply))
 

@@ -54,6 +54,7 @@ UNSEEN = {
     r"scribe .*CONSUMER.*KV_prism_wiki": "pages are an hour old, and no record names them",
     r"scribe .*search\.read_file": "a wiki quotes documents and manifests, which the walk's repositories lack",
     r"scribe .*PURGE\.OBJ_prism_wiki_pages": "a page is written again after an import",
+    r"workspace .*scribe\.write_tags": "an agent asks for tags",
     r"workspace .*MSG\.GET\.KV_prism_git_objects": "another copy wrote the document",
     r"workspace .*prism_large_git_objects": "a document is larger than a message",
     r"atlas .*MSG\.GET\.KV_prism_repositories": "an event comes before its repository's record",

@@ -14,6 +14,7 @@ from prism_contracts.all_rpcs import ALL_RPCS
 from prism_contracts.registry import AnyRpc, AnyTopic
 from prism_contracts.rpc import (
     common,
+    documents,
     files,
     graph,
     guidance,
@@ -73,6 +74,7 @@ def _asked_by_gateway() -> tuple[AnyRpc, ...]:
         search.EMBED_DEEP_QUERY,
         symbols.USES,
         unused.NAME_LINES,
+        documents.WRITE_TAGS,
     }
     return tuple(rpc for rpc in ALL_RPCS if rpc not in inner)
 
@@ -304,6 +306,7 @@ SERVICES: Mapping[str, Access] = {
             files.OUTLINE,
             search.SEARCH,
             symbols.DEFINITIONS,
+            documents.WRITE_TAGS,
         ),
         records={
             names.KV_DOCUMENTS: READ | FOLLOW | WRITE,

@@ -12,6 +12,7 @@ from prism_contracts import names
 from prism_contracts.records import DescriptionsRecord, Repository, WikiRecord
 from prism_contracts.rpc.context import ANSWER_CONTEXT, CONTEXT
 from prism_contracts.rpc.descriptions import DESCRIBE, DESCRIPTIONS
+from prism_contracts.rpc.documents import WRITE_TAGS
 from prism_contracts.rpc.wiki import GENERATE_WIKI, GET_WIKI_PAGE, LIST_WIKI_PAGES
 from prism_runtime.bus import Bus
 from prism_runtime.objects import reclaim_regularly
@@ -26,11 +27,13 @@ from prism_scribe.core.wiki.renewal import RenewalTimes
 from prism_scribe.core.writing import TextWriter
 from prism_scribe.handlers.contexts import ContextHandler
 from prism_scribe.handlers.descriptions import DescriptionHandlers
+from prism_scribe.handlers.tags import TagHandler
 from prism_scribe.handlers.wiki import WikiHandlers
 from prism_scribe.operations.context_answers import ContextAnswers
 from prism_scribe.operations.contexts import Contexts
 from prism_scribe.operations.description_runs import DescriptionRenewal, DescriptionRuns
 from prism_scribe.operations.open_writer import open_writer
+from prism_scribe.operations.tagging import Tagging
 from prism_scribe.operations.wiki_renewal import WikiRenewal
 from prism_scribe.operations.wiki_runs import WikiRuns
 from prism_scribe.settings import ScribeSettings
@@ -43,6 +46,7 @@ class ScribeApp:
     """The parts of scribe that something outside calls."""
 
     contexts: ContextHandler
+    tags: TagHandler
     wikis: WikiHandlers
     wiki_runs: WikiRuns
     wiki_store: WikiStore
@@ -72,6 +76,7 @@ async def build(
     contexts = Contexts(bus, settings)
     return ScribeApp(
         contexts=ContextHandler(contexts, ContextAnswers(contexts, writer, settings)),
+        tags=TagHandler(Tagging(writer)),
         wikis=WikiHandlers(bus, store, repositories, runs),
         wiki_runs=runs,
         wiki_store=store,
@@ -94,6 +99,7 @@ def register(bus: Bus, app: ScribeApp, *, deadline_s: float) -> None:
     """Subscribe the handlers. `deadline_s` is the longest time for one question."""
     bus.serve(CONTEXT, app.contexts.context, deadline_s=deadline_s)
     bus.serve(ANSWER_CONTEXT, app.contexts.answer, deadline_s=ANSWER_CONTEXT.deadline_s)
+    bus.serve(WRITE_TAGS, app.tags.write, deadline_s=WRITE_TAGS.deadline_s)
     bus.serve(DESCRIPTIONS, app.descriptions.list_descriptions, deadline_s=deadline_s)
     bus.serve(DESCRIBE, app.descriptions.describe, deadline_s=deadline_s)
     bus.serve(LIST_WIKI_PAGES, app.wikis.list_pages, deadline_s=deadline_s)

@@ -49,6 +49,7 @@ from prism_workspace.adapters.logins import RemoteLogins
 from prism_workspace.adapters.places import Places
 from prism_workspace.adapters.remotes import Remotes
 from prism_workspace.adapters.scratch import Scratch
+from prism_workspace.adapters.tag_writer import TagWriter
 from prism_workspace.handlers.anchors import AnchorHandlers
 from prism_workspace.handlers.documents import DocumentHandlers
 from prism_workspace.handlers.folders import FolderHandlers
@@ -139,7 +140,7 @@ async def build(bus: Bus, settings: WorkspaceSettings, vault: Vault | None = Non
         lambda: found.version if (found := models.get(FAST_MODEL_KEY)) else "",
         settle_s=settings.documents_settle_s,
     )
-    tags = TagProposals(documents)
+    tags = TagProposals(documents, TagWriter(bus))
     intake, turns = RemoteIntake(records, objects, refs, store.want, projection.wake), BranchTurns()
     scratch, for_bundles = Scratch(settings.remote_rules), Scratch(settings.remote_rules)
     remote_settings = RemoteSettings(remotes, refs, settings.remote_rules, settings.documents_repo)
@@ -233,7 +234,7 @@ def register_documents(bus: Bus, app: WorkspaceApp, *, deadline_s: float) -> Non
     bus.serve(SEARCH_DOCUMENTS, app.knowledge.search, deadline_s=deadline_s)
     bus.serve(RELATED_DOCUMENTS, app.knowledge.related, deadline_s=deadline_s)
     bus.serve(GENERATE_EMBEDDINGS, app.knowledge.generate_embeddings, deadline_s=deadline_s)
-    bus.serve(GENERATE_TAGS, app.knowledge.generate_tags, deadline_s=deadline_s)
+    bus.serve(GENERATE_TAGS, app.knowledge.generate_tags)  # waits for a language model, if one is set
 
 
 async def serve() -> None:

@@ -34,6 +34,19 @@ def test_a_document_is_found_by_its_id_in_its_tenant_alone() -> None:
     assert (table.of("acme"), table.of("other"), table.of("third")) == ([mine], [theirs], [])
 
 
+def test_documents_are_found_by_all_of_their_tags() -> None:
+    both, one = record("a.md", tags=("Retries", "delivery", "retries")), record("b.md", tags=("retries",))
+    table = filled(both, one, record("c.md"), record("d.md", tags=("delivery",), blob=""))
+    assert table.of("acme", ["RETRIES", "Delivery"]) == [both]
+    assert sorted(found.path for found in table.of("acme", ["retries"])) == ["a.md", "b.md"]
+    assert table.of("acme", ["delivery"]) == [both]
+    assert table.of("acme", ["unknown"]) == []
+    table.put(both.key, both.model_copy(update={"tags": ()}))
+    assert table.of("acme", ["retries"]) == [one]
+    table.remove(one.key)
+    assert table.of("acme", ["retries"]) == []
+
+
 def test_a_document_that_is_gone_is_unindexed_and_not_listed() -> None:
     gone, kept = record("a.md", blob="", committed_blob="", commit=""), record("b.md")
     table = filled(gone, kept)

@@ -63,6 +63,27 @@ def test_an_empty_document_has_no_tags() -> None:
     assert tags.propose("The", "of and to", tags.TagVocabulary()) == tags.Proposal((), "", 0.0)
 
 
+def test_tags_of_a_model_are_in_use_or_in_the_document() -> None:
+    others = tags.TagVocabulary([record(1, "A", "Delivery"), record(2, "B", "minutes")])
+    chosen = [
+        "delivery",
+        "Weighed Parcels",
+        "visit example.com now",
+        "minutes",
+        "send-the-key",
+        "",
+        "delivery",
+    ]
+    kept = tags.accepted(chosen, "Deliveries", "How weighed parcels are sent.\n", others)
+    assert kept.tags == ("Delivery", "weighed-parcels", "minutes")
+    assert kept.confidence > 0
+
+
+def test_a_model_that_chooses_nothing_of_the_document_has_no_tags() -> None:
+    kept = tags.accepted(["admin", "ignore previous instructions"], "Parcels", "Ignore.\n", OTHERS)
+    assert kept == tags.Proposal((), "", 0.0)
+
+
 def test_a_likelier_tag_is_a_stronger_one() -> None:
     assert tags.likelihood(5) < tags.likelihood(tags.HALF_AT) == 0.5 < tags.likelihood(40) < 1
 

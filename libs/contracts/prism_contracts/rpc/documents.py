@@ -16,6 +16,7 @@ from prism_contracts.registry import Rpc, Timeout
 from prism_contracts.rpc.anchors import StalePlace
 from prism_contracts.rpc.common import CallerRequest
 from prism_contracts.types import (
+    DOCUMENT_TITLE_CHARS_MAX,
     Count,
     Cursor,
     DocumentFields,
@@ -40,6 +41,9 @@ DOCUMENT_HITS_MAX = 100
 COMMIT_PATHS_MAX = 5_000
 VERSIONS_LIMIT_MAX = 200
 RELATED_DOCUMENTS_MAX = 50
+# What a language model reads of a document and of the tags in use.
+TAGGED_CHARS_MAX = 8_000
+TAGS_OFFERED_MAX = 200
 IMPORT_FILES_MAX = 100
 
 DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARS_MAX)]
@@ -327,7 +331,7 @@ class GenerateTagsRequest(CallerRequest):
 
     document_id: DocumentId
     merge_with_existing: bool = True
-    model: Word = ""
+    model: Word = ""  # one of the language models of the settings; empty: any of them
 
 
 class GenerateTagsReply(Message):
@@ -339,6 +343,25 @@ class GenerateTagsReply(Message):
     confidence: Annotated[float, Field(ge=0, le=1)]
     existing_tags: tuple[str, ...] = ()
     final_tags: tuple[str, ...]
+    model: str = ""  # the language model that chose them; empty: they follow from the words of the documents
+    without_model: str = ""  # why no language model took part; empty if one did
+
+
+class WriteTagsRequest(CallerRequest):
+    """Has a language model choose tags for a text."""
+
+    title: Annotated[str, Field(max_length=DOCUMENT_TITLE_CHARS_MAX)]
+    text: Annotated[str, Field(max_length=TAGGED_CHARS_MAX)]  # the beginning of the document
+    in_use: Annotated[tuple[DocumentTag, ...], Field(max_length=TAGS_OFFERED_MAX)] = ()  # the most used first
+    model: Word = ""  # as in GenerateTagsRequest
+
+
+class WriteTagsReply(Message):
+    """What the model chose, unchecked: the text may have told it anything."""
+
+    tags: tuple[str, ...] = ()
+    model: str = ""  # empty if no model chose
+    without_model: str = ""  # why; empty if one did
 
 
 class DocumentConflict(Message):
@@ -535,4 +558,13 @@ EXPORT_DOCUMENTS = Rpc("workspace.export_documents", ExportDocumentsRequest, Exp
 GENERATE_EMBEDDINGS = Rpc(
     "workspace.generate_embeddings", GenerateEmbeddingsRequest, GenerateEmbeddingsReply, writes=True
 )
-GENERATE_TAGS = Rpc("workspace.generate_tags", GenerateTagsRequest, GenerateTagsReply, reads=True)
+GENERATE_TAGS = Rpc(
+    "workspace.generate_tags",
+    GenerateTagsRequest,
+    GenerateTagsReply,
+    deadline_s=60.0,
+    timeout=Timeout.MODEL,
+)
+WRITE_TAGS = Rpc(
+    "scribe.write_tags", WriteTagsRequest, WriteTagsReply, deadline_s=45.0, timeout=Timeout.MODEL
+)

@@ -178,6 +178,7 @@ class DocumentTagsBody(BaseModel):
     model_config = STRICT
 
     merge_with_existing: bool = True
+    model: Word = ""  # one of the language models of the settings
 
 
 class SnapshotBody(OpenSnapshotRequest):

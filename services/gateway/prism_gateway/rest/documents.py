@@ -243,11 +243,9 @@ async def update_document(
 async def generate_tags(
     document: DocumentId, caller: Caller, backend: Services, body: DocumentTagsBody | None = None
 ) -> Response:
-    """Propose tags and a category. Nothing is changed."""
+    """Propose tags and a category. A language model chooses them, if one is set. Nothing is changed."""
     wanted = body or DocumentTagsBody()
-    request = GenerateTagsRequest(
-        tenant=caller.tenant, document_id=document, merge_with_existing=wanted.merge_with_existing
-    )
+    request = GenerateTagsRequest(tenant=caller.tenant, document_id=document, **dict(wanted))
     return reply(await backend.ask(GENERATE_TAGS, request))
 
 

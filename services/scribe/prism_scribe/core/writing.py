@@ -44,6 +44,7 @@ class WritingTask:
     question: str = ""
     tokens_max: int = 1_000  # longest answer
     deadline_s: float = 60.0  # limit for all attempts together
+    model: str = ""  # ask this one alone; empty: one after the other
 
 
 class DeclineReason(StrEnum):

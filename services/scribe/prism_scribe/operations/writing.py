@@ -146,6 +146,8 @@ class ModelWriter:
         failures: list[str] = []
         kinds: set[Failure | None] = set()
         for endpoint in self._endpoints:
+            if order.task.model not in {"", endpoint.name}:
+                continue
             if not self._breakers[endpoint.name].lets_through():
                 failures.append(f"{endpoint.name} is not asked for a while, after failures")
                 kinds.add(None)

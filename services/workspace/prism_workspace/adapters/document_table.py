@@ -4,7 +4,8 @@ It is a projection of the bucket of documents, which each copy of workspace foll
 the documents of other tenants, and a tenant that nothing happens to costs nothing.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
 
 from prism_contracts.records import DocumentRecord, document_key
@@ -19,6 +20,7 @@ class _Shelf:
         self.unindexed: set[str] = set()
         self.drafts: set[str] = set()
         self.commits: Counter[str] = Counter()
+        self.tagged: defaultdict[str, set[str]] = defaultdict(set)  # by tag, in lower case
 
     def put(self, key: str, record: DocumentRecord) -> None:
         self.remove(key)
@@ -31,6 +33,8 @@ class _Shelf:
         ):
             if is_in:
                 keys.add(key)
+        for tag in record.tags:
+            self.tagged[tag.casefold()].add(key)
 
     def remove(self, key: str) -> None:
         found = self.records.pop(key, None)
@@ -41,6 +45,15 @@ class _Shelf:
             del self.commits[found.commit]
         for keys in (self.removed, self.unindexed, self.drafts):
             keys.discard(key)
+        for tag in {tag.casefold() for tag in found.tags}:
+            self.tagged[tag].discard(key)
+            if not self.tagged[tag]:
+                del self.tagged[tag]
+
+    def with_tags(self, tags: Iterable[str]) -> list[DocumentRecord]:
+        """Returns the documents with all of these tags, in any case, that are not gone."""
+        keys = set.intersection(*(self.tagged.get(tag.casefold(), set()) for tag in tags)) - self.removed
+        return [self.records[key] for key in keys]
 
 
 class DocumentTable:
@@ -76,11 +89,13 @@ class DocumentTable:
         shelf = self._tenants.get(tenant)
         return shelf.records.get(document_key(tenant, document)) if shelf else None
 
-    def of(self, tenant: str) -> list[DocumentRecord]:
-        """Returns the documents of a tenant that are not gone."""
+    def of(self, tenant: str, tags: Collection[str] = ()) -> list[DocumentRecord]:
+        """Returns the documents of a tenant with all of these tags, in any case, that are not gone."""
         shelf = self._tenants.get(tenant)
         if shelf is None:
             return []
+        if tags:
+            return shelf.with_tags(tags)
         if not shelf.removed:
             return list(shelf.records.values())
         return [one for key, one in shelf.records.items() if key not in shelf.removed]

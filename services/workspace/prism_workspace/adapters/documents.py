@@ -1,7 +1,7 @@
 """Records of documents: compare-and-set in a key-value bucket, and a copy in memory for lists."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import islice
 
@@ -83,13 +83,13 @@ class DocumentRecords:
         """Wait until this copy knows all that was written before. Raises UNAVAILABLE if NATS does not answer."""
         await self._followed.require_current("documents")
 
-    async def all_of(self, tenant: str) -> list[DocumentRecord]:
-        """Returns the documents of a tenant, all that were written before this call.
+    async def all_of(self, tenant: str, tags: Collection[str] = ()) -> list[DocumentRecord]:
+        """Returns the documents of a tenant with all of these tags, all that were written before this call.
 
         Raises UNAVAILABLE if NATS does not answer.
         """
         await self.require_current()
-        return self._followed.projection.of(tenant)
+        return self._followed.projection.of(tenant, tags)
 
     def known_one(self, tenant: str, document: str) -> DocumentRecord | None:
         """Returns a document that this copy knows of."""

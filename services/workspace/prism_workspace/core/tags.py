@@ -1,6 +1,6 @@
 """Tags of a document from its words: first tags that other documents have, then terms that are rare elsewhere.
 
-No model is asked. A term counts more in the title and in headings than in the text, and code in backticks
+A language model may choose instead (`accepted`). A term counts more in the title and in headings than in the text, and code in backticks
 counts as one term. Rarity is that of Robertson and Spärck Jones (1976): the logarithm of the share of other
 documents without the term.
 """
@@ -26,6 +26,7 @@ NEW_TERM_STRENGTH_MIN = 6.0
 HALF_AT, SLOPE = 20.0, 0.18
 LIKELIHOOD_MIN = 0.06
 NEW_TERM_CONFIDENCE = 0.1
+WORDS_OF_NEW_TAG_MAX = 3
 # Shorter words keep their last letter: `was`, `bus`, `dies`.
 PLURAL_CHARS_MIN = 4
 
@@ -132,6 +133,26 @@ def propose(title: str, content: str, others: TagVocabulary) -> Proposal:
     return Proposal((*kept, *new), others.category(kept), round(mean, 3))
 
 
+def accepted(chosen: Iterable[str], title: str, content: str, others: TagVocabulary) -> Proposal:
+    """Returns what remains of tags that a language model chose: those in use, and those whose words the document has.
+
+    The text may have told the model anything. Confidence is that of the words of the document, as in `propose`.
+    """
+    weights = weights_of(title, content)
+    words = set(terms_of(title)) | set(terms_of(content[:CONTENT_CHARS_READ_MAX]))
+    known = {_spelled(tag): tag for tag in others.in_use}
+    kept: dict[str, float] = {}
+    for tag in map(_spelled, chosen):
+        if tag in known:
+            strength = _strength_of(known[tag], weights, others)
+            kept[known[tag]] = likelihood(strength) if strength else 0.0
+        elif 0 < len(terms := terms_of(tag)) <= WORDS_OF_NEW_TAG_MAX and words.issuperset(terms):
+            kept[tag] = NEW_TERM_CONFIDENCE
+    tags = tuple(kept)[:TAGS_PROPOSED_MAX]
+    mean = sum(kept[tag] for tag in tags) / len(tags) if tags else 0.0
+    return Proposal(tags, others.category(tags), round(mean, 3))
+
+
 def likelihood(strength: float) -> float:
     """Returns how likely it is that an author gives a document a tag in use, from 0 to 1."""
     return 1 / (1 + math.exp(-SLOPE * (strength - HALF_AT)))
@@ -159,6 +180,10 @@ def terms_of(text: str) -> list[str]:
     """Returns the words of a text in lower case, singular, without those that say nothing."""
     words = (word.casefold() for word in _WORD.findall(text.replace("-", " ")))
     return [_singular(word) for word in words if word not in _STOP and len(word) > 1]
+
+
+def _spelled(tag: str) -> str:
+    return "-".join(tag.casefold().split())
 
 
 def _strength_of(tag: str, weights: Mapping[str, float], others: TagVocabulary) -> float:

@@ -101,7 +101,7 @@ class DocumentHandlers:
 
     async def list(self, request: ListDocumentsRequest) -> ListDocumentsReply:
         """Return a page of the documents that match a filter. Raises PrismError: UNAVAILABLE."""
-        found = await self._documents.listed(request)
+        found = await self._documents.listed(request, request.filter.tags)
         stale = self._anchors.all_stale(request, AnchoredKind.DOCUMENT)
         if request.filter.stale is not None:
             found = [one for one in found if (one.document in stale) is request.filter.stale]

@@ -1,6 +1,5 @@
 """Requests that need more than the records of documents: search, embeddings and tags."""
 
-from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import AnchoredKind
 from prism_contracts.rpc.documents import (
     DocumentHit,
@@ -61,16 +60,10 @@ class KnowledgeHandlers:
         return await self._embeddings.generate(request)
 
     async def generate_tags(self, request: GenerateTagsRequest) -> GenerateTagsReply:
-        """Propose tags, and change nothing. Raises PrismError: DOCUMENT_NOT_FOUND, INVALID_ARGUMENT."""
-        if request.model:
-            raise PrismError(
-                ErrorCode.INVALID_ARGUMENT,
-                "This Prism has no language model, so it cannot use the one you name.",
-                "Leave out `model`: tags then follow from the words of the documents.",
-            )
+        """Propose tags, and change nothing. Raises PrismError: DOCUMENT_NOT_FOUND, INVALID_ARGUMENT, UNAVAILABLE."""
         record = await self._documents.find(request, request.document_id, "")
         _, content = await self._documents.parts(record)
-        proposal = await self._tags.propose(request, record, content)
+        proposal, written = await self._tags.choose(request, record, content, model=request.model)
         existing = record.tags if request.merge_with_existing else ()
         final = dict.fromkeys((*existing, *proposal.tags))
         return GenerateTagsReply(
@@ -80,4 +73,6 @@ class KnowledgeHandlers:
             confidence=proposal.confidence,
             existing_tags=existing,
             final_tags=tuple(final)[:DOCUMENT_TAGS_MAX],
+            model=written.model,
+            without_model=written.without_model,
         )

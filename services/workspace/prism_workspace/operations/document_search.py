@@ -45,7 +45,7 @@ class DocumentSearch:
         find = await self._documents.finder(request)
         wanted = filter_of(request)
         is_filtered = wanted != DocumentFilter()
-        passing = matching(await self._documents.listed(request), wanted) if is_filtered else []
+        passing = matching(await self._documents.listed(request, wanted.tags), wanted) if is_filtered else []
         if find is None or (is_filtered and not passing):
             return SearchDocumentsReply(results=(), total_found=0, query_embedding_time_ms=0)
         paths = tuple(sorted(one.path for one in passing)) if len(passing) <= SEARCH_PATHS_MAX else ()

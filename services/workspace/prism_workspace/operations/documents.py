@@ -1,6 +1,6 @@
 """Reads documents, and creates drafts of generated ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import partial
 
@@ -66,9 +66,9 @@ class TeamDocuments:
             raise not_found(document or path)
         return found
 
-    async def listed(self, request: CallerRequest) -> list[DocumentRecord]:
-        """Returns the documents that a caller sees. Raises UNAVAILABLE."""
-        return await self._records.all_of(request.tenant) if request.sees(self._repo) else []
+    async def listed(self, request: CallerRequest, tags: Collection[str] = ()) -> list[DocumentRecord]:
+        """Returns the documents that a caller sees, and that have all of these tags. Raises UNAVAILABLE."""
+        return await self._records.all_of(request.tenant, tags) if request.sees(self._repo) else []
 
     async def finder(self, request: CallerRequest) -> Callable[[str], DocumentRecord | None] | None:
         """Returns a function that returns the document at a path; None if the caller sees no document.

@@ -9,8 +9,9 @@ import asyncio
 import heapq
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
+from datetime import datetime
 from functools import partial
 from itertools import accumulate
 
@@ -26,6 +27,9 @@ from prism_workspace.adapters.ingest import DocumentImports
 ROUND_S = 1.0
 # An import is short, because a document that is written meanwhile waits for it. A file has 1 MiB at most.
 FILES_MAX = 150
+# Every third document of an import is one that has waited longest: while more is written than an import takes, the
+# newest alone would leave the others waiting for ever.
+OLDEST_EVERY = 3
 BYTES_MAX = 8 * 1024 * 1024
 WAIT_LOOK_S = 0.02
 # An import with errors has dealt with every file: one that cannot be indexed is not sent again and again.
@@ -133,7 +137,7 @@ class IndexProjection:
             log.warning("documents of %s cannot be indexed: %s", tenant, reason_of(error))
 
     async def send(self, tenant: str) -> bool:
-        """Import what differs, the last written first, some documents at a time. Returns whether anything did.
+        """Import what differs, some documents at a time, as `chosen` says. Returns whether anything did.
 
         Raises PrismError if ingest refuses it, or if the import fails.
         """
@@ -198,15 +202,32 @@ class IndexProjection:
         return None if record.is_removed else await self._objects.blob(record.tenant, record.blob)
 
     async def _batch(
-        self, differing: Iterable[DocumentRecord]
+        self, differing: Collection[DocumentRecord]
     ) -> tuple[list[DocumentRecord], dict[str, bytes | None]]:
-        """Returns the documents that were written last, as many as an import takes, and their files by path."""
-        newest = heapq.nlargest(FILES_MAX, differing, key=lambda one: one.modified_at)
-        bodies = await asyncio.gather(*(self._content(one) for one in newest))
+        """Returns as many documents as an import takes, and their files by path."""
+        wanted = chosen(differing)
+        bodies = await asyncio.gather(*(self._content(one) for one in wanted))
         sizes = accumulate(len(body or b"") for body in bodies)
         taken = max(1, sum(size <= BYTES_MAX for size in sizes))
-        batch = newest[:taken]
+        batch = wanted[:taken]
         return batch, {one.path: body for one, body in zip(batch, bodies, strict=False)}
+
+
+def chosen(differing: Collection[DocumentRecord]) -> list[DocumentRecord]:
+    """Returns the documents of the next import: those written last, and the ones that have waited longest.
+
+    Somebody waits for what was written just now. They alternate, because the size of an import ends the list.
+    """
+    if len(differing) <= FILES_MAX:
+        return sorted(differing, key=_modified_at, reverse=True)
+    count = FILES_MAX // OLDEST_EVERY
+    oldest = iter(heapq.nsmallest(count, differing, key=_modified_at))
+    newest = iter(heapq.nlargest(FILES_MAX - count, differing, key=_modified_at))
+    return [next(newest if number % OLDEST_EVERY else oldest) for number in range(1, FILES_MAX + 1)]
+
+
+def _modified_at(record: DocumentRecord) -> datetime:
+    return record.modified_at
 
 
 def _indexed(found: DocumentRecord, sent: DocumentRecord) -> DocumentRecord:

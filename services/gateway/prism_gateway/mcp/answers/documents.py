@@ -108,6 +108,7 @@ def tagged(reply: GenerateTagsReply) -> Answer:
         f"tags: {', '.join(reply.final_tags) or 'none'}",
         f"new: {', '.join(reply.generated_tags) or 'none'} (confidence {reply.confidence:.2f})",
         *([f"category: {reply.category}"] if reply.category else []),
+        *([f"chosen by {reply.model}"] if reply.model else []),
         "note: nothing was changed; update_document sets them.",
     ]
     return _answer(reply, "\n".join(lines))

@@ -368,6 +368,8 @@ TOOLS: tuple[AnyTool, ...] = (
             confidence=NUMBER,
             existing_tags=STRINGS,
             final_tags=STRINGS,
+            model=STRING,
+            without_model=STRING,
         ),
         generate_tags,
     ),
