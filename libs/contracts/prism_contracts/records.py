@@ -435,13 +435,24 @@ class Token(Message):
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
-class Session(Message):
-    """A person who signed in to the console with a developer token, or a code that lets one sign in once.
+class SignedOn(Message):
+    """A person who signed on through an identity provider, as the access token said then."""
 
-    Only the SHA-256 of the cookie or the code is stored, as the record's key.
+    issuer: str
+    tenant: str = Field(pattern=TENANT_PATTERN)
+    id: str  # as in audit and usage
+    label: str
+    scopes: tuple[str, ...]
+
+
+class Session(Message):
+    """A person who signed in to the console, or a code that lets one sign in once.
+
+    Only the SHA-256 of the cookie or the code is stored, as the record's key. Either `token` or `person` is set.
     """
 
-    token: Digest  # the developer token that signed in
+    token: Digest | None = None  # the developer token that signed in
+    person: SignedOn | None = None
     made_at: datetime
     seen_at: datetime
     ends_at: datetime

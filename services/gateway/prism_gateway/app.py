@@ -142,7 +142,7 @@ def build_http(
         health_routes(SERVICE, {"nats": bus.check_connection}, metrics, _shared_checks(bus, parts.tokens))
     )
     strangers = Strangers(settings.unauthenticated_per_minute)
-    app.router.routes.extend(console_routes(parts.sessions, strangers))
+    app.router.routes.extend(console_routes(parts.sessions, strangers, parts.sign_on))
     routes = RouteNames(route.path for route in app.router.routes if isinstance(route, Route))
     # The middleware that was added last runs first.
     app.add_middleware(BodyLimit, limit_of=limits_of(settings))

@@ -53,16 +53,17 @@ def build(
     """
     tenants, names = Tenants(plans), RepositoryNames()
     tokens = TokenBook(tenants, unconfirmed_s_max=settings.tokens_unconfirmed_s_max)
+    sign_on = SignOn(settings, tenants, plan=plans.plan_default)
     parts = GatewayParts(
         tenants=tenants,
         groups=Groups(),
         tokens=tokens,
-        sessions=Sessions(tokens),
+        sessions=Sessions(tokens, sign_on, person_s=settings.console_session_s),
         live_jobs=LiveJobs(),
         names=names,
         vault=vault,
         webhooks=Receiver(bus, tenants, vault, settings, WebhookMetrics(metrics), book=names),
-        sign_on=SignOn(settings, tenants, plan=plans.plan_default),
+        sign_on=sign_on,
         limiter=Limiter(tenants, LimitMetrics(metrics)),
         usage=UsageLog(UsageMetrics(metrics)),
         kept_requests=KeptRequests(bus),

@@ -63,6 +63,16 @@ class GatewaySettings(ServiceSettings):
         default=False,
         description="Create the tenant that an access token names if it is unknown. Off: the token is refused.",
     )
+    console_client_secret: SecretStr = Field(
+        SecretStr(""),
+        description="Secret of the console at the identity providers with a `client_id`; empty for a public client.",
+    )
+    console_session_s: int = Field(
+        3_600,
+        ge=60,
+        le=43_200,
+        description="Seconds for which a person who signed in to the console through an identity provider stays signed in.",
+    )
     json_bytes_max: int = Field(MIB, gt=0, description="Largest body of an ordinary request, bytes.")
     mcp_bytes_max: int = Field(MIB, gt=0, description="Largest body of an MCP message, bytes.")
     snapshot_bytes_max: int = Field(64 * MIB, gt=0, description="Largest snapshot as sent, bytes.")

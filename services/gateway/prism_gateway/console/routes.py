@@ -24,7 +24,9 @@ from prism_gateway.console.assets import PREFIX, serve_asset
 from prism_gateway.console.page import PageView, answer, redirect
 from prism_gateway.console.same_origin import HOME
 from prism_gateway.console.sessions import Sessions
+from prism_gateway.console.sign_in import SignInDesk
 from prism_gateway.rates.strangers import Strangers
+from prism_gateway.signon.door import SignOn
 
 VIEWS: tuple[PageView, ...] = (
     *repositories.VIEWS,
@@ -50,12 +52,12 @@ class _NameConvertor(StringConvertor):
 register_url_convertor("repository", _NameConvertor())
 
 
-def console_routes(sessions: Sessions, strangers: Strangers) -> list[BaseRoute]:
+def console_routes(sessions: Sessions, strangers: Strangers, sign_on: SignOn) -> list[BaseRoute]:
     """Returns the routes of pages, forms, sign-in and assets."""
     return [
         Route("/", _home),
         Route(PREFIX + "{name}", serve_asset),
-        *sign_in.routes(sessions, strangers),
+        *sign_in.routes(SignInDesk(sessions, strangers, sign_on)),
         *_views(),
     ]
 

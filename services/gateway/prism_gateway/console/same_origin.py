@@ -11,6 +11,8 @@ HOME: Final = "/repos"
 NEXT_CHARS_MAX: Final = 2_000
 SECURE_COOKIE: Final = "__Host-prism"
 PLAIN_COOKIE: Final = "prism_session"
+SECURE_ATTEMPT: Final = "__Host-prism-sign-in"
+PLAIN_ATTEMPT: Final = "prism_sign_in"
 
 _LOCAL_PATH = re.compile(r"/(?![/\\])[^\s\\\x00-\x1f\x7f]*")
 
@@ -39,6 +41,11 @@ def local_path(wanted: str) -> str:
 def cookie_name(*, is_secure: bool) -> str:
     """Returns the name of the cookie of sessions. Browsers take `__Host-` over https only, for one host and path."""
     return SECURE_COOKIE if is_secure else PLAIN_COOKIE
+
+
+def attempt_name(*, is_secure: bool) -> str:
+    """Returns the name of the cookie of a sign-in through an identity provider, as `cookie_name` does."""
+    return SECURE_ATTEMPT if is_secure else PLAIN_ATTEMPT
 
 
 def is_secure(scheme: str, public_url: str) -> bool:

@@ -1,7 +1,7 @@
 """Sessions of the console, and one-time codes for sign-in: records in NATS, so that any copy knows them.
 
 The key of a record is the SHA-256 of a cookie or a code. The record names the token that signed in by its
-digest, and nothing in it opens Prism.
+digest, or the person whom an identity provider signed on. Nothing in it opens Prism.
 """
 
 import secrets
@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from prism_contracts import names
-from prism_contracts.records import Session
+from prism_contracts.records import Session, SignedOn
 from prism_contracts.token_secrets import digest_of
 from prism_gateway.callers import Caller
+from prism_gateway.signon.door import SignOn
 from prism_gateway.tokens import TokenBook
 from prism_runtime.bus import Bus
 from prism_runtime.records import Records, open_bucket, opened
@@ -28,8 +29,11 @@ SECRET_CHARS_MAX: Final = 64
 class Sessions:
     """Who is signed in."""
 
-    def __init__(self, tokens: TokenBook) -> None:
+    def __init__(self, tokens: TokenBook, sign_on: SignOn, *, person_s: int) -> None:
+        """`person_s`: seconds for which a person stays signed in whom an identity provider signed on."""
         self._tokens = tokens
+        self._sign_on = sign_on
+        self._person = timedelta(seconds=person_s)
         self._bucket: Records[Session] | None = None
 
     async def open(self, bus: Bus, *, replicas: int) -> None:
@@ -39,11 +43,15 @@ class Sessions:
 
     async def begin(self, digest: str) -> str:
         """Begin a session of the token with this digest. Returns the secret for its cookie."""
-        return await self._store(digest, timedelta(seconds=SESSION_S))
+        return await self._store(timedelta(seconds=SESSION_S), token=digest)
+
+    async def begin_for(self, person: SignedOn) -> str:
+        """Begin a session of a person whom an identity provider signed on. Returns the secret for its cookie."""
+        return await self._store(self._person, person=person)
 
     async def issue_code(self, digest: str) -> str:
         """Returns a code that begins one session of the token, within a minute."""
-        return await self._store(digest, CODE, is_code=True)
+        return await self._store(CODE, token=digest, is_code=True)
 
     async def redeem(self, code: str) -> str | None:
         """Begin the session of a code. Returns the secret for its cookie; None if the code is used or too old."""
@@ -51,14 +59,14 @@ class Sessions:
             return None
         now = datetime.now(UTC)
         found = await self._records().delete_if(digest_of(code), lambda one: one.is_code)
-        if found is None or found.ends_at <= now or await self._tokens.holder_of(found.token) is None:
+        if found is None or found.token is None or found.ends_at <= now:
             return None
-        return await self.begin(found.token)
+        return await self.begin(found.token) if await self._tokens.holder_of(found.token) else None
 
     async def caller(self, cookie: str) -> Caller | None:
         """Returns who is signed in with a cookie.
 
-        None if the session is over, or if its token is revoked or expired.
+        None if the session is over, or if its token is revoked or expired. Raises UNAVAILABLE.
         """
         if not _is_secret(cookie):
             return None
@@ -66,7 +74,7 @@ class Sessions:
         session = await self._records().get(key)
         if session is None or session.is_code or _is_over(session, now):
             return None
-        caller = await self._tokens.holder_of(session.token)
+        caller = await self._holder(session)
         if caller and now - session.seen_at >= SEEN_EVERY:
             await self._records().change(key, lambda one: one.model_copy(update={"seen_at": now}))
         return caller
@@ -76,9 +84,23 @@ class Sessions:
         if _is_secret(cookie):
             await self._records().delete(digest_of(cookie))
 
-    async def _store(self, digest: str, lasts: timedelta, *, is_code: bool = False) -> str:
+    async def _holder(self, session: Session) -> Caller | None:
+        if session.person:
+            return await self._sign_on.person(session.person, session.ends_at)
+        return await self._tokens.holder_of(session.token) if session.token else None
+
+    async def _store(
+        self,
+        lasts: timedelta,
+        *,
+        token: str | None = None,
+        person: SignedOn | None = None,
+        is_code: bool = False,
+    ) -> str:
         secret, now = secrets.token_urlsafe(SECRET_BYTES), datetime.now(UTC)
-        session = Session(token=digest, made_at=now, seen_at=now, ends_at=now + lasts, is_code=is_code)
+        session = Session(
+            token=token, person=person, made_at=now, seen_at=now, ends_at=now + lasts, is_code=is_code
+        )
         await self._records().put(digest_of(secret), session)
         return secret
 

@@ -1,6 +1,7 @@
-"""Sign-in and sign-out: with a developer token, or with a one-time code of `prism open`."""
+"""Sign-in and sign-out: with a developer token, a one-time code of `prism open`, or an identity provider."""
 
 import time
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
@@ -8,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from prism_contracts.errors import ErrorCode, PrismError, http_status
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, http_status
 from prism_contracts.token_secrets import PREFIX, digest_of
 from prism_gateway.accounting.facts import CallFacts
 from prism_gateway.callers import address_of
@@ -18,63 +19,113 @@ from prism_gateway.console.page import body_of, form_fields, redirect, render
 from prism_gateway.console.sessions import SESSION_S, Sessions
 from prism_gateway.rates.strangers import Strangers
 from prism_gateway.route_names import TEMPLATE_KEY
+from prism_gateway.signon.browser import ATTEMPT_S, DONE_PATH, SignOnAttempt
+from prism_gateway.signon.door import SignOn
 
 LOGOUT: Final = "/logout"
+WANTED_KEY: Final = "wanted"
+BEGIN: Final = "/login/provider/{number:int}"
 
 
-def routes(sessions: Sessions, strangers: Strangers) -> list[BaseRoute]:
+class SignInDesk:
+    """What signs people in and out."""
+
+    def __init__(self, sessions: Sessions, strangers: Strangers, sign_on: SignOn) -> None:
+        self.sessions = sessions
+        self.sign_on = sign_on
+        self._strangers = strangers
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of the identity providers where people may sign in."""
+        return self.sign_on.browser.hosts if self.sign_on.browser else ()
+
+    async def attempt(self, request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        """Returns the answer to a request. Every problem is shown above the form, and counted."""
+        request.scope.setdefault("state", {})[TEMPLATE_KEY] = LOGIN
+        began = time.perf_counter()
+        try:
+            _check_connection(request)
+            return await answer(request)
+        except Exception as error:  # noqa: BLE001 - every error is shown
+            body = body_of(error)
+            if body.code is ErrorCode.UNAUTHENTICATED:
+                try:
+                    self._strangers.count(address_of(request.scope))
+                except PrismError as too_many:
+                    body = too_many.body
+            request.app.state.parts.usage.count(None, CallFacts(call=DOOR, code=body.code.value), began)
+            status = 403 if body.code is ErrorCode.UNAUTHENTICATED else http_status(body.code)
+            return self.form(request, status=status, error=body)
+
+    def form(
+        self, request: Request, *, status: int = 200, code: str = "", error: ErrorBody | None = None
+    ) -> Response:
+        """Returns the page with the form."""
+        wanted = request.scope["state"].get(WANTED_KEY, request.query_params.get("next", ""))
+        return render(
+            request, "login.html", status=status, wanted=wanted, code=code, error=error, hosts=self.hosts
+        )
+
+
+def routes(desk: SignInDesk) -> list[BaseRoute]:
     """Returns the routes of sign-in and sign-out."""
-    sign_in = partial(_answer, sessions, strangers)
+    ways = {LOGIN: _with_token, BEGIN: _begin, DONE_PATH: _finish} if desk.hosts else {LOGIN: _with_token}
     return [
-        Route(LOGIN, sign_in, methods=["GET", "POST"]),
-        Route(LOGOUT, partial(_sign_out, sessions), methods=["POST"]),
+        *(
+            Route(
+                path,
+                partial(_answer, desk, partial(answer, desk)),
+                methods=["GET", "POST"] if path == LOGIN else ["GET"],
+            )
+            for path, answer in ways.items()
+        ),
+        Route(LOGOUT, partial(_sign_out, desk.sessions), methods=["POST"]),
     ]
 
 
-async def _answer(sessions: Sessions, strangers: Strangers, request: Request) -> Response:
-    """Show the form, or sign in. Every problem is shown above the form."""
-    request.scope.setdefault("state", {})[TEMPLATE_KEY] = LOGIN
-    began = time.perf_counter()
-    wanted, code = request.query_params.get("next", ""), request.query_params.get("code", "")
-    try:
-        _check_connection(request)
-        if request.method == "POST":
-            fields = dict(await form_fields(request))
-            wanted, code = fields.get("next", ""), fields.get("code", "")
-            secret = await _sign_in(sessions, request, fields)
-        elif code and request.headers.get("sec-fetch-site") == "none":
-            secret = await _redeem(sessions, code)
-        else:
-            return render(request, "login.html", wanted=wanted, code=code, error=None)
-    except Exception as error:  # noqa: BLE001 - every error is shown
-        body = body_of(error)
-        if body.code is ErrorCode.UNAUTHENTICATED:
-            try:
-                strangers.count(address_of(request.scope))
-            except PrismError as too_many:
-                body = too_many.body
-        request.app.state.parts.usage.count(None, CallFacts(call=DOOR, code=body.code.value), began)
-        status = 403 if body.code is ErrorCode.UNAUTHENTICATED else http_status(body.code)
-        return render(request, "login.html", status=status, wanted=wanted, code="", error=body)
-    response = redirect(same_origin.local_path(wanted))
-    response.set_cookie(
-        _cookie(request),
-        secret,
-        max_age=SESSION_S,
-        path="/",
-        secure=_is_secure(request),
-        httponly=True,
-        samesite="lax",
-    )
+async def _answer(
+    desk: SignInDesk, answer: Callable[[Request], Awaitable[Response]], request: Request
+) -> Response:
+    return await desk.attempt(request, answer)
+
+
+async def _with_token(desk: SignInDesk, request: Request) -> Response:
+    """Show the form, or sign in with a token or a code."""
+    code = request.query_params.get("code", "")
+    if request.method == "POST":
+        fields = dict(await form_fields(request))
+        request.scope["state"][WANTED_KEY] = fields.get("next", "")
+        secret = await _sign_in(desk.sessions, request, fields)
+        return _signed_in(request, secret, fields.get("next", ""))
+    if code and request.headers.get("sec-fetch-site") == "none":
+        return _signed_in(request, await _redeem(desk.sessions, code), request.query_params.get("next", ""))
+    return desk.form(request, code=code)
+
+
+async def _begin(desk: SignInDesk, request: Request) -> Response:
+    """Send the browser to an identity provider."""
+    assert desk.sign_on.browser is not None
+    wanted = same_origin.local_path(request.query_params.get("next", ""))
+    url, attempt = await desk.sign_on.browser.begin(request.path_params["number"], wanted)
+    response = redirect(url)
+    _set_cookie(request, response, _attempt_cookie(request), attempt.write(), max_age=ATTEMPT_S)
+    return response
+
+
+async def _finish(desk: SignInDesk, request: Request) -> Response:
+    """Sign in whoever comes back from an identity provider."""
+    attempt = SignOnAttempt.read(request.cookies.get(_attempt_cookie(request), ""))
+    person = await desk.sign_on.finish(attempt, request.query_params)
+    response = _signed_in(request, await desk.sessions.begin_for(person), attempt.wanted if attempt else "")
+    _drop_cookie(request, response, _attempt_cookie(request))
     return response
 
 
 async def _sign_out(sessions: Sessions, request: Request) -> Response:
     await sessions.end(request.cookies.get(_cookie(request), ""))
     response = redirect(LOGIN)
-    response.delete_cookie(
-        _cookie(request), path="/", secure=_is_secure(request), httponly=True, samesite="lax"
-    )
+    _drop_cookie(request, response, _cookie(request))
     return response
 
 
@@ -103,6 +154,22 @@ async def _redeem(sessions: Sessions, code: str) -> str:
     return secret
 
 
+def _signed_in(request: Request, secret: str, wanted: str) -> Response:
+    response = redirect(same_origin.local_path(wanted))
+    _set_cookie(request, response, _cookie(request), secret, max_age=SESSION_S)
+    return response
+
+
+def _set_cookie(request: Request, response: Response, name: str, value: str, *, max_age: int) -> None:
+    response.set_cookie(
+        name, value, max_age=max_age, path="/", secure=_is_secure(request), httponly=True, samesite="lax"
+    )
+
+
+def _drop_cookie(request: Request, response: Response, name: str) -> None:
+    response.delete_cookie(name, path="/", secure=_is_secure(request), httponly=True, samesite="lax")
+
+
 def _check_connection(request: Request) -> None:
     public_url = request.app.state.settings.public_url
     if not same_origin.may_sign_in(request.url.scheme, request.headers.get("host", ""), public_url):
@@ -119,3 +186,7 @@ def _is_secure(request: Request) -> bool:
 
 def _cookie(request: Request) -> str:
     return same_origin.cookie_name(is_secure=_is_secure(request))
+
+
+def _attempt_cookie(request: Request) -> str:
+    return same_origin.attempt_name(is_secure=_is_secure(request))

@@ -7,7 +7,8 @@ import asyncio
 import ipaddress
 import json
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 import httpx2
@@ -18,6 +19,8 @@ from prism_source.clone_url import IpAddress, is_public
 BYTES_MAX: Final = 256 * 1024
 SECONDS_MAX: Final = 5.0
 OK: Final = 200
+BAD_REQUEST: Final = 400
+UNAUTHORIZED: Final = 401
 PORTS = {"https": 443, "http": 80}
 
 Resolve = Callable[[str, int], Awaitable[list[IpAddress]]]
@@ -89,17 +92,39 @@ class JsonFetcher:
         with tracing.span("get provider document", kind=tracing.CLIENT):
             return await self._get(url)
 
+    async def post(self, url: str, form: Mapping[str, str], login: tuple[str, str] | None) -> dict[str, Any]:
+        """Send a form, and return the object that answers it, also with an error of OAuth.
+
+        Raises ValueError, TimeoutError, httpx2.HTTPError.
+        """
+        with tracing.span("ask provider for token", kind=tracing.CLIENT):
+            request = self._http.build_request("POST", url, data=dict(form))
+            return await self._answer(request, frozenset({OK, BAD_REQUEST, UNAUTHORIZED}), login)
+
     async def _get(self, url: str) -> dict[str, Any]:
-        async with asyncio.timeout(SECONDS_MAX), self._http.stream("GET", url) as reply:
-            if reply.status_code != OK:
-                raise ValueError(f"status {reply.status_code}")
-            if reply.headers.get("content-encoding", "identity") != "identity":
-                raise ValueError("it is compressed")
-            body = bytearray()
-            async for part in reply.aiter_raw():
-                body += part
-                if len(body) > BYTES_MAX:
-                    raise ValueError(f"it is larger than {BYTES_MAX} bytes")
+        return await self._answer(self._http.build_request("GET", url), frozenset({OK}))
+
+    async def _answer(
+        self, request: httpx2.Request, statuses: AbstractSet[int], login: tuple[str, str] | None = None
+    ) -> dict[str, Any]:
+        auth = httpx2.BasicAuth(*login) if login else None
+        async with asyncio.timeout(SECONDS_MAX):
+            reply = await self._http.send(request, auth=auth, stream=True)
+            try:
+                return await self._read(reply, statuses)
+            finally:
+                await reply.aclose()
+
+    async def _read(self, reply: httpx2.Response, statuses: AbstractSet[int]) -> dict[str, Any]:
+        if reply.status_code not in statuses:
+            raise ValueError(f"status {reply.status_code}")
+        if reply.headers.get("content-encoding", "identity") != "identity":
+            raise ValueError("it is compressed")
+        body = bytearray()
+        async for part in reply.aiter_raw():
+            body += part
+            if len(body) > BYTES_MAX:
+                raise ValueError(f"it is larger than {BYTES_MAX} bytes")
         found = json.loads(body)
         if not isinstance(found, dict):
             raise ValueError("it is not a JSON object")  # noqa: TRY004 - a document, not an argument

@@ -41,3 +41,7 @@ class Issuer(BaseModel):
     scopes_max: frozenset[TokenScope] = frozenset({TokenScope.READ, TokenScope.WRITE, TokenScope.ADMIN})
     # Whether MCP clients are sent here to sign on. Off: for issuers of machines.
     sign_on: bool = True
+    # The console as a client of the issuer. Empty: the sign-in page does not offer it.
+    client_id: Name | Literal[""] = ""
+    # What the console asks for. Empty: `openid <prefix>read <prefix>write`.
+    client_scope: Name | Literal[""] = ""
