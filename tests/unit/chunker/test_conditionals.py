@@ -83,7 +83,7 @@ def test_removed_branches_are_parsed_separately() -> None:
     text = head + "int f(void) {\n  shallow();\n#endif\n  run();\n}\n" + REST
     parsed = chunk_file("a.c", text)
     assert [one.name for one in parsed.symbols] == ["f", "helper", "total"]
-    assert {one.name for one in parsed.references} == {"deep", "shallow", "run"}
+    assert {one.name for one in parsed.references} == {"A", "deep", "shallow", "run"}
 
 
 def test_a_separately_parsed_branch_defines_symbols_too() -> None:
@@ -133,3 +133,69 @@ def test_many_branches_take_linear_time() -> None:
     text = "#if A\nint a\n#else\nint b\n#endif\n;\n" * 10_000
     parsed = within_cpu_s(SECONDS_MAX, chunk_file, "a.c", text)
     assert_partitions(parsed, text)
+
+
+CSHARP = """\
+class Depot {
+#if FAST
+  void Open(int a)
+#else
+  void Open(long a)
+#endif
+  {
+#if DEBUG
+    if (IsReady(1)) {
+#else
+    if (IsReady(2)) {
+#endif
+      Run();
+    }
+  }
+  void Close() { Stop(); }
+}
+"""
+
+
+def test_a_conditional_of_csharp_does_not_hide_its_class() -> None:
+    parsed = chunk_file("Depot.cs", CSHARP)
+    found = [one.qualified_name for one in parsed.symbols]
+    assert found == ["Depot", "Depot.Open", "Depot.Close"]
+    assert [(one.name, one.line) for one in parsed.references] == [
+        ("IsReady", 9),
+        ("IsReady", 11),
+        ("Run", 13),
+        ("Stop", 16),
+    ]
+
+
+SWIFT = """\
+class Depot {
+#if os(Linux)
+  func open() { run(1) }
+#else
+  func close() { run(2) }
+#endif
+  func all() {
+    first()
+#if DEBUG
+      .second()
+#endif
+      .third()
+  }
+}
+"""
+
+
+def test_a_conditional_of_swift_does_not_end_its_class() -> None:
+    parsed = chunk_file("Depot.swift", SWIFT)
+    found = [one.qualified_name for one in parsed.symbols]
+    assert found == ["Depot", "Depot.open", "Depot.close", "Depot.all"]
+    assert [(one.qualifier, one.name) for one in parsed.references] == [
+        ("", "run"),
+        ("", "run"),
+        ("", "first"),
+        ("first()", "second"),
+        ("first() .second()", "third"),
+    ]
+    assert parsed.parse == "ok"
+    assert_partitions(parsed, SWIFT)

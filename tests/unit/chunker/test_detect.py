@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from cpu_time import within_cpu_s
 
 from prism_chunker.core import detect_language
 from prism_chunker.core.languages.table import LANGUAGES
@@ -77,3 +78,9 @@ def test_languages_with_calls_are_those_whose_queries_find_them() -> None:
         )
     }
     assert captured == code.CALLING_LANGUAGES
+
+
+@pytest.mark.parametrize("extension", ["h", "m", "pl", "v"])
+@pytest.mark.parametrize("text", ["\n" * 90_000, " \t" * 45_000, "/*" * 45_000, "/*/" * 30_000])
+def test_detection_takes_linear_time(extension: str, text: str) -> None:
+    within_cpu_s(1.0, detect_language, f"a.{extension}", text)

@@ -1,9 +1,10 @@
-"""C's conditionals in a form that a grammar can parse: where one cuts through the syntax, one branch remains.
+"""Conditionals in a form that a grammar can parse: where one cuts through the syntax, one branch remains.
 
 A grammar accepts `#if` only between whole statements, declarations and fields. Where two branches both open
 `if (...) {` and share the closing bracket, it sees a bracket too many, and loses or nests the functions
 below. Blanks replace the removed branches, so every other byte keeps its offset. Removed branches are
-returned, so that they can be parsed on their own.
+returned, so that they can be parsed on their own. C# has the same conditionals. Those of Swift hold whole
+statements, and its grammar knows them only among statements: without their rows all branches can be parsed.
 """
 
 import re
@@ -22,6 +23,7 @@ _NO_CODE = re.compile(
     COMMENT_OR_LITERAL + rb"|#[ \t]*+(\w*+)((?:" + COMMENT + rb"|//[^\n]*+|\\\r?\n|[^\n])*+)", re.DOTALL
 )
 _CONDITIONAL = frozenset({b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"else", b"endif"})
+_ROW_OF_SWIFT = re.compile(rb"(?m)^[ \t]*+#(?:if|elseif|else|endif)\b[^\n]*+")
 # Rows that no C compiler reads.
 _FALSE = re.compile(rb"\s*(?:0\b|__cplusplus\b|defined\s*\(?\s*__cplusplus\b)")
 # A statement begins after a colon, and a branch that ends with a label ends within a statement.
@@ -57,6 +59,11 @@ class _Directive(NamedTuple):
 def resolve_conditionals(source: bytes) -> Resolved:
     """Returns the source without the conditionals that cut through its syntax, up to the nesting limit."""
     return _Resolver(source).resolve()
+
+
+def blank_directives(source: bytes) -> bytes:
+    """Returns a source of Swift with blanks for the rows of its conditionals, at unchanged length."""
+    return _ROW_OF_SWIFT.sub(lambda row: blanked(row.group()), source) if b"#if" in source else source
 
 
 class _Resolver:

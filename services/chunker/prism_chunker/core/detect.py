@@ -7,15 +7,17 @@ from prism_chunker.core.languages.table import LANGUAGES
 
 _SHEBANG = re.compile(r"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([A-Za-z]+)")
 _CPP = re.compile(
-    r"^\s*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w|public:|private:|protected:|#include\s*<\w+>)"
+    r"^[ \t]*+(?:class\s+\w+|namespace\b|template\s*<|using\s+\w|public:|private:|protected:|#include\s*<\w+>)"
     r"|\bstd::|\bvirtual\b|\bconstexpr\b|\bnullptr\b|\boverride\b",
     re.MULTILINE,
 )
-_C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_OBJC = re.compile(r"^\s*(?:@(?:interface|protocol|implementation|class|import)\b|#import\b)", re.MULTILINE)
-_PROLOG = re.compile(r"^\s*:-|^[a-z]\w*\(.*\)\s*:-", re.MULTILINE)
+_C_COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?|//[^\n]*+")
+_OBJC = re.compile(
+    r"^[ \t]*+(?:@(?:interface|protocol|implementation|class|import)\b|#import\b)", re.MULTILINE
+)
+_PROLOG = re.compile(r"^[ \t]*+:-|^[a-z]\w*\(.*\)\s*:-", re.MULTILINE)
 _PERL = re.compile(r"\b(?:use strict|my \$|sub \w+|package \w)")
-_COQ = re.compile(r"^\s*(?:Require Import|Lemma|Theorem|Proof)\b", re.MULTILINE)
+_COQ = re.compile(r"^[ \t]*+(?:Require Import|Lemma|Theorem|Proof)\b", re.MULTILINE)
 CONTENT_CHARS_MAX = 100_000
 
 _BY_EXTENSION = {

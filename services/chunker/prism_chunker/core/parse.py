@@ -4,8 +4,8 @@ Grammars and queries are loaded on first use and cached. Limits bound the query:
 fast and is queried in quadratic time, so slow sources are rejected before and after the query.
 
 To a grammar, a macro's arguments are bare tokens. Where the query captures `@items`, they are parsed again at
-their offset, and what parses as items counts as if the macro were absent. C that does not parse is parsed
-again without the conditionals that cut through it, and the removed branches are parsed on their own.
+their offset, and what parses as items counts as if the macro were absent. C and C# that do not parse are parsed
+again without the conditionals that cut through them, and the removed branches are parsed on their own.
 """
 
 import re
@@ -21,7 +21,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Point, Query, QueryCursor, Range, Tree
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
-from prism_chunker.core.conditionals import Span, resolve_conditionals
+from prism_chunker.core.conditionals import Span, blank_directives, resolve_conditionals
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.preprocessor import blank_macros, blank_rare_macros
 
@@ -50,6 +50,7 @@ class Syntax:
     """A parsed source: its root, and the matches of the language's query."""
 
     source: bytes
+    text: bytes  # the source as it was parsed first: with blanks for macros
     root: Node
     patterns: Mapping[str, Sequence[int]]  # positions of the query's patterns with a capture, by its name
     # The matches of each pattern that has any, in order of appearance.
@@ -87,11 +88,14 @@ class Syntax:
 def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
     """Parse and query. Raises TimeoutError past the budget."""
     query = _query(language)  # its first compilation may take a second, which does not count against the file
+    if language.conditionals == "whole":
+        source = blank_directives(source)
     # CPU time: a file keeps its symbols on a busy machine.
     deadline = process_time() + time_ms_max / 1_000
-    root, *branches = _roots(language, source, deadline)
+    text = blank_macros(source) if language.c_family else source
+    root, *branches = _roots(language, text, deadline)
     found = _matches(query, root, deadline)
-    syntax = Syntax(source, root, _patterns(language))
+    syntax = Syntax(source, text, root, _patterns(language))
     syntax.add(found)
     for branch in branches:
         syntax.add(match for match in _matches(query, branch, deadline) if _is_sound(match[1]))
@@ -99,13 +103,12 @@ def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
     return syntax
 
 
-def _roots(language: Language, source: bytes, deadline: float) -> list[Node]:
-    """Returns the root of a source; for C, of its parsable form, and the roots of the removed branches."""
-    text = blank_macros(source) if language.c_family else source
+def _roots(language: Language, text: bytes, deadline: float) -> list[Node]:
+    """Returns the root of a text; where conditionals cut through it, of one without, and the roots of the removed branches."""
     tree = _parse(language, text, deadline)
-    if not (tree.root_node.has_error and language.c_family):
+    if not (tree.root_node.has_error and language.conditionals == "anywhere"):
         return [tree.root_node]
-    resolved = resolve_conditionals(blank_rare_macros(text))
+    resolved = resolve_conditionals(blank_rare_macros(text) if language.c_family else text)
     if resolved.source == text:
         return [tree.root_node]
     branches = [_range(text, span) for span in resolved.gone[:BRANCHES_MAX]]

@@ -18,12 +18,15 @@ COMMENT_OR_LITERAL = COMMENT + rb"|//[^\n]*+|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\
 
 _BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 # A name in capitals with an underscore: by convention a macro.
-_MACRO = rb"[A-Z][A-Z\d]*+_[A-Z\d_]*+"
-_CALLED = _MACRO + rb"(?:\([^()\n]*+\))?"
+MACRO = rb"[A-Z][A-Z\d]*+_[A-Z\d_]*+"
+_CALLED = MACRO + rb"(?:\([^()\n]*+\))?"
 # No text makes these patterns backtrack without end: repetitions are possessive, or few, or end with the row.
 _TEMPLATE_ARGUMENTS = rb"<(?:[^\n;{}()<>]|<[^\n;{}()<>]*+>)*+>"
 
-_ON_ITS_OWN_ROW = re.compile(rb"(?m)^[ \t]*+(" + _MACRO + rb")[ \t]*+(?://.*)?\r?$")
+# `__has_include(<shop/depot.h>)` in a condition
+_QUESTION = re.compile(rb"\b__has_\w++[ \t]*+\([^()\n]*+\)")
+
+_ON_ITS_OWN_ROW = re.compile(rb"(?m)^[ \t]*+(" + MACRO + rb")[ \t]*+(?://.*)?\r?$")
 # `EXPORT_API int add(`, `EXPORT_API const Cart* cart =`, `EXPORT_API int (*add)(`
 _BEFORE_A_DECLARATION = re.compile(
     rb"(?m)^[ \t]*+((?:" + _CALLED + rb"[ \t]++){1,4})"
@@ -56,7 +59,7 @@ _HEAD_OF_FIELDS = re.compile(rb"(?<!enum )\b(?:struct|union|class)\b[^;{}()=#]*\
 _BEFORE_A_POINTER_TO_A_FUNCTION = re.compile(rb"\(([A-Z][A-Z\d_]++)\s*+(?=\*[ \t]*+\w++[ \t]*+\)\s*+\()")
 # `SHOP_UNUSED(static int add(int a)) {`
 _AROUND_A_FUNCTION = re.compile(
-    rb"\n(" + _MACRO + rb"\()(?:\w++[* \t]++){1,6}\w++\([^()]{0,1000}+\)(\))(?=\s*+[;{])"
+    rb"\n(" + MACRO + rb"\()(?:\w++[* \t]++){1,6}\w++\([^()]{0,1000}+\)(\))(?=\s*+[;{])"
 )
 # A list of enumerators, and its entries that are none: macros that generate some, and their definitions
 _ENUMERATORS = re.compile(rb"\benum\b[^;{}()=#]{0,200}+\{[^{}]*+\}")
@@ -64,6 +67,7 @@ _DIRECTIVE = rb"#[ \t]*+(?:%b)\b(?:[^\n\\]|\\\r?\n|\\.)*+"
 _NO_ENUMERATOR = re.compile(
     rb"(?m)^[ \t]*+(?:" + _DIRECTIVE % b"define|undef" + rb"|\w++\([^()\n]*+\)[ \t]*+\r?$)"
 )
+_CONDITION = re.compile(rb"(?m)^[ \t]*+#[ \t]*+(?:el)?if\b(?:[^\n\\]|\\\r?\n|\\)*+")
 # A comment inside a definition: a grammar ends the definition there.
 _COMMENT = re.compile(COMMENT)
 _COMMENT_AMID = re.compile(rb"\*/[ \t]*+\S")
@@ -75,6 +79,8 @@ def blank_macros(source: bytes) -> bytes:
     """Returns the source with blanks for macros that a grammar cannot parse, at unchanged length."""
     if _COMMENT_AMID.search(source):
         source = _DEFINITION.sub(_without_comments, source)
+    if b"__has_" in source:
+        source = _CONDITION.sub(_with_answers, source)
     source = _ON_ITS_OWN_ROW.sub(_without_statement, source)
     source = _BEFORE_A_DECLARATION.sub(_without_group, source)
     source = _BEFORE_THE_NAME_OF_A_TYPE.sub(_without_group, source)
@@ -97,6 +103,11 @@ def blanked(text: bytes) -> bytes:
 
 def _without_comments(found: re.Match[bytes]) -> bytes:
     return _COMMENT.sub(_without_comment, found.group())
+
+
+def _with_answers(condition: re.Match[bytes]) -> bytes:
+    """Write numbers for the questions of a condition."""
+    return _QUESTION.sub(lambda asked: b"1".ljust(len(asked.group())), condition.group())
 
 
 def _without_fields(found: re.Match[bytes]) -> bytes:

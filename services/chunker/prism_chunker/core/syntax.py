@@ -9,6 +9,7 @@ from prism_chunker.core.definitions import find_definitions
 from prism_chunker.core.expansions import read_expansions
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.lines import TextRows
+from prism_chunker.core.macro_uses import read_macro_uses
 from prism_chunker.core.model import Budget, ParsedFile
 from prism_chunker.core.names import Names
 from prism_chunker.core.nesting import Nesting
@@ -30,6 +31,9 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     overloads = reader if language.overloads else None
     references = read_references(places, syntax, nesting, budget.references_max, overloads)
     references += tuple(read_expansions(syntax, nesting, budget.references_max - len(references)))
+    macros = read_macro_uses(syntax, nesting) if language.c_family else {}
+    called = {start for start, _ in places}
+    macro_uses = [one for start, one in macros.items() if start not in called]
     names = Names(language, nesting, references)
     if language.reads_members:
         names.objects |= read_objects(syntax, references, places)
@@ -39,7 +43,9 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
         references = read_references(shown, syntax, nesting, budget.references_max, overloads)
     bindings = reader.read(names, budget.bindings_max)
     scopes = Scopes(language, nesting, names, bindings, shadows)
-    uses = read_uses(syntax, nesting, places, scopes, budget.references_max - len(references))
+    uses = macro_uses[: budget.references_max - len(references)]
+    uses_max = budget.references_max - len(references) - len(uses)
+    uses += read_uses(syntax, places, scopes, uses_max, macros.keys())
     return ParsedFile(
         parse="partial" if syntax.root.has_error else "ok",
         cuts=find_cuts(syntax, lines, leads, budget.nodes_max),

@@ -48,12 +48,19 @@ _BUILT_IN = frozenset(
 
 
 def read_uses(
-    syntax: Syntax, nesting: Nesting, places: Places, scopes: "Scopes", uses_max: int
+    syntax: Syntax,
+    places: Places,
+    scopes: "Scopes",
+    uses_max: int,
+    known: AbstractSet[int] = frozenset(),
 ) -> list[Reference]:
-    """Returns the uses worth keeping, in line order, except at a definition or another reference."""
+    """Returns the uses worth keeping, in line order, except at a definition or another reference.
+
+    `known`: where others begin that are read without the query.
+    """
     # In `a.B`, neither `a` nor `B` is a use on its own: the longest match of a pattern comes first.
-    heads = frozenset(definition.name_start for definition in nesting.kept)
-    starts = set(heads)
+    heads = frozenset(definition.name_start for definition in scopes.nesting.kept)
+    starts = {*heads, *known}
     taken = {node.end_byte for node, _ in places.values()}
     for owner in ("owner", "path"):  # `impl Depot`, `func (d *Depot)`
         taken.update(captures[owner][0].end_byte for captures in syntax.matches_with(owner))
@@ -79,7 +86,7 @@ def read_uses(
                 qualifier, name = _split(path)
                 if "on" in captures:  # `getattr(depot, "weigh")`, `depot?.Size`
                     qualifier = text_of(captures["on"][0], syntax.source)
-                symbol = nesting.around(start)
+                symbol = scopes.nesting.around(start)
                 head = head_of(qualifier) if qualifier else name
                 is_hidden = scopes.shadows.hides(head, start, is_type=kind is ReferenceKind.TYPE)
                 if name and not is_hidden and scopes.may_mean(qualifier, name, symbol):
@@ -154,7 +161,7 @@ class Scopes:
         self.stores = language.c_family
         self._has_exports = "ecmascript" in language.queries
         self._names = names
-        self._nesting = nesting
+        self.nesting = nesting
         self._sees_others = language.shares_names or WILDCARD in names.imported
         self._in_body = names.members if language.bare_in_body else set()
         self._heads = {
@@ -216,13 +223,13 @@ class Scopes:
 
     def _is_in_body(self, symbol: int) -> bool:
         """Whether a symbol's code is in the body of a class, outside of its methods."""
-        kept = self._nesting.kept
+        kept = self.nesting.kept
         if symbol >= 0 and kept[symbol].kind in VALUE_KINDS:
-            symbol = self._nesting.parents[symbol]
+            symbol = self.nesting.parents[symbol]
         return symbol >= 0 and kept[symbol].kind in TYPE_KINDS
 
     def _is_among(self, variables: AbstractSet[tuple[int, str]], name: str, symbol: int) -> bool:
         """Whether a name is one of the variables of a symbol, or of those around it."""
         while symbol >= 0 and (symbol, name) not in variables:
-            symbol = self._nesting.parents[symbol]
+            symbol = self.nesting.parents[symbol]
         return (symbol, name) in variables

@@ -47,6 +47,9 @@ class Language:
     constructor: str = ""  # the name that makes a method a constructor
     clauses: bool = False  # a function may be written as several equations in a row
     c_family: bool = False  # has C's preprocessor, and separate declarations
+    # How its `#if` may stand in a text: "anywhere", as in C, so that a branch may be no whole statement, or "whole",
+    # around whole statements only, as in Swift.
+    conditionals: Literal["", "anywhere", "whole"] = ""
     own_object: str = "this"  # the name of a method's own object in bindings
     bare_members: bool = False  # members are seen without an object before them
     bare_in_body: bool = False  # they are in the body of their class, though not in its methods
@@ -75,6 +78,7 @@ def _parsed(
     constructor: str = "",
     clauses: bool = False,
     c_family: bool = False,
+    conditionals: Literal["", "anywhere", "whole"] = "",
     own_object: str = "this",
     bare_members: bool = False,
     bare_in_body: bool = False,
@@ -94,6 +98,7 @@ def _parsed(
         constructor,
         clauses,
         c_family,
+        conditionals or ("anywhere" if c_family else ""),
         own_object,
         bare_members,
         bare_in_body,
@@ -189,6 +194,7 @@ _ALL = (
     _parsed(
         "csharp",
         "cs csx",
+        conditionals="anywhere",
         exports=_PRIVATE_UNLESS_MARKED,
         bare_members=True,
         shares_names=True,
@@ -199,6 +205,7 @@ _ALL = (
     _parsed(
         "swift",
         "swift",
+        conditionals="whole",
         exports=_PRIVATE,
         own_object="self",
         bare_members=True,
