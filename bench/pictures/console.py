@@ -45,7 +45,7 @@ PAGES = {
     "tokens": "/tokens",
     "health": "/health",
 }
-KEPT = ("search", "symbol")
+KEPT = ("search", "symbol", "map")
 
 
 def main() -> int:
@@ -119,7 +119,7 @@ def _visit(page: Page, look: str, width: int, out: Path, every: Path | None) -> 
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             messages.add("wider than the window")
         if every:
-            page.screenshot(path=every / f"{name}-{look}.png")
+            page.screenshot(path=every / f"{name}-{look}.png", full_page=True)
         if name in KEPT and width == KEPT_WIDTH:
             page.screenshot(path=out / f"console-{name}-{look.partition('-')[0]}.png")
     if width == KEPT_WIDTH:

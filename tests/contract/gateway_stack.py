@@ -348,6 +348,8 @@ class FakeServices:
         self.slow_began, self.slow_ends = asyncio.Event(), asyncio.Event()
         self.hits: tuple[Hit, ...] = (HIT,)
         self.has_files = True  # whether a listing lists any
+        self.overview = OVERVIEW
+        self.modules = tuple(map(module_entry, range(300)))
         self.looks: list[Job] = []  # what looks at job-1 find, before A_JOB
 
     def end_job_after(self, looks: int) -> None:
@@ -824,19 +826,20 @@ def serve_atlas(bus: Bus, fake: FakeServices) -> None:
     async def module_map(request: ModuleMapRequest) -> ModuleMapReply:
         fake.asked.append(request)
         start = int(request.cursor or 0)
-        end = min(start + request.limit, 300)
+        total = len(fake.modules)
+        end = min(start + request.limit, total)
         return ModuleMapReply(
             repo="acme/app",
-            entries=tuple(map(module_entry, range(start, end))),
-            total=300,
-            tiers={Tier.CORE: 300},
-            next_cursor=str(end) if end < 300 else "",
+            entries=fake.modules[start:end],
+            total=total,
+            tiers={Tier.CORE: total},
+            next_cursor=str(end) if end < total else "",
             receipt=GRAPH_RECEIPT,
         )
 
     async def architecture(request: ArchitectureRequest) -> ArchitectureReply:
         fake.asked.append(request)
-        described = {"component": DETAIL} if request.component else {"overview": OVERVIEW}
+        described = {"component": DETAIL} if request.component else {"overview": fake.overview}
         return ArchitectureReply(repo="acme/app", **described, receipt=GRAPH_RECEIPT)
 
     for rpc in WALKS:

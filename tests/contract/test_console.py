@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
-from gateway_stack import SECRET, Stack, digest_of
+from gateway_stack import SECRET, Stack, digest_of, module_entry
 
 from prism_contracts import names
 from prism_contracts.records import Session
@@ -262,6 +262,51 @@ async def test_hostile_text_is_shown_as_text(stack: Stack) -> None:
             assert "49" not in re.findall(r"img src=x.{0,80}", answer.text), page
         answer = await http.get(f"/login?next={quote(PAYLOAD)}&code={quote(PAYLOAD)}")
         assert "<img" not in answer.text
+
+
+async def test_hostile_paths_of_a_map_are_shown_as_text(stack: Stack) -> None:
+    stack.fake.modules = tuple(
+        module_entry(number).model_copy(
+            update={"file_path": f"{PAYLOAD}{number}/{PAYLOAD}", "summary": PAYLOAD}
+        )
+        for number in range(3)
+    )
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get("/r/acme/app/-/map/HEAD")
+    assert answer.status_code == 200, answer.text
+    assert answer.text.count('<rect class="box core"') == 3
+    assert "<img" not in answer.text
+    assert "<script>" not in answer.text
+    assert " style=" not in answer.text
+
+
+async def test_hostile_names_of_components_are_shown_as_text(stack: Stack) -> None:
+    names = (f"src/{PAYLOAD}", PAYLOAD)
+    (source, target), (known,) = names, stack.fake.overview.components
+    link = stack.fake.overview.dependencies[0].model_copy(update={"source": source, "target": target})
+    guess = link.model_copy(update={"source": target, "target": source, "references": 0})
+    stack.fake.overview = stack.fake.overview.model_copy(
+        update={
+            "components": tuple(
+                known.model_copy(update={"name": name, "description": name}) for name in names
+            ),
+            "dependencies": (link, guess),
+        }
+    )
+    async with stack.rest() as http:
+        await signed_in(http)
+        certain = await http.get("/r/acme/app/-/map/HEAD")
+        answer = await http.get("/r/acme/app/-/map/HEAD?guesses=drawn")
+    assert answer.status_code == 200, answer.text
+    assert certain.text.count('class="link sure"') == 1
+    assert 'class="link guess"' not in certain.text
+    assert "1 more by name only" in certain.text
+    assert answer.text.count('<rect class="box"') == 2
+    assert answer.text.count('class="link guess"') == answer.text.count('class="link sure"') == 1
+    assert "<img" not in answer.text
+    assert "<script>" not in answer.text
+    assert " style=" not in answer.text
 
 
 async def test_a_page_allows_what_its_token_allows(stack: Stack) -> None:

@@ -72,6 +72,17 @@ document.addEventListener("click", (event) => {
   mark(false);
 });
 
+// A component of the map under the pointer: its own lines are brought out.
+for (const picture of document.querySelectorAll(".picture svg[role]")) {
+  const show = (event) => {
+    const node = event.target.closest?.("[data-node]")?.dataset.node;
+    picture.classList.toggle("chosen", node !== undefined);
+    for (const line of picture.querySelectorAll("[data-ends]")) line.classList.toggle("on", line.dataset.ends.split(" ").includes(node));
+  };
+  picture.addEventListener("pointerover", show);
+  picture.addEventListener("pointerleave", show);
+}
+
 // Keys.
 const PLACES = { r: "/repos", s: "/search", d: "/documents", t: "/tasks", w: "/wiki", u: "/usage", k: "/tokens", h: "/health" };
 const isTyping = (target) => target.closest("input, textarea, select, [contenteditable]");
