@@ -51,6 +51,10 @@ _FOLDERS = {
 # Folders of tests with a name of several words, in lower case: `test-shrinker`, `runtime-tests`, `parcels.tests`.
 # Not `spec` and `testing`: an `openapi-spec` and `ab-testing` are products.
 _TEST_FOLDER = re.compile(r"(?:tests?|e2e)[-_.].+|.+[-_.](?:tests?|e2e|bench(?:mark)?s?)")
+# Cargo, and Python with a `src` folder, keep benchmarks beside `src`: `src/benchmark` is a part of the product.
+_BENCHMARKS_BESIDE_SRC = (".rs", ".py", ".pyi")
+_IN_SRC = re.compile(r"(?:^|(?<=/))src/.+")
+_BENCHMARKS = re.compile(r"(?:.+[-_])?bench(?:es|marks?)?", re.IGNORECASE)
 # The same with the original case: `ParcelTests`.
 _CAMEL_TEST_FOLDER = re.compile(r".*[a-z0-9]Tests?")
 # Folders, in lower case, only at the root.
@@ -134,6 +138,8 @@ _MINIFIED_CHARS_MIN = 1_000
 def classify_path(path: str) -> FileFlags:
     """Returns the flags that follow from the path alone. Cheap enough for every file of a manifest."""
     folder, _, name = path.rpartition("/")
+    if name.endswith(_BENCHMARKS_BESIDE_SRC):
+        folder = _IN_SRC.sub(_without_benchmarks, folder, count=1)
     return _flags(_folder_flags(folder) | _name_flags(name))
 
 
@@ -183,6 +189,10 @@ def _folder_flags(folder: str) -> frozenset[str]:
         + [flag for flag, run in _FOLDER_RUNS.items() if run.search(lowered + "/")]
         + ([TEST] if any(map(_is_test_folder, folder.split("/"))) else [])
     )
+
+
+def _without_benchmarks(below_src: re.Match[str]) -> str:
+    return "/".join(part for part in below_src[0].split("/") if not _BENCHMARKS.fullmatch(part))
 
 
 def _is_test_folder(name: str) -> bool:

@@ -30,6 +30,7 @@ def document(text: str, *headings: tuple[str, int, int, int]) -> Prose:
         "```\nThis is code with many words, and it is no paragraph.\n```\nThe words that introduce this project to people.",
         "- a list of points with more than forty characters\n\nThe words that introduce this project to people.",
         "- a list\n  that goes on with more than forty characters here\n\nThe words that introduce this project to people.",
+        "[日本語](https://example.org/parcels/translations/ja.md)\n\nThe words that introduce this project to people.",
         ".. a comment\n   that goes on with more than forty characters\n\nThe words that introduce this project to people.",
     ],
 )

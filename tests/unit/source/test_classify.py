@@ -75,6 +75,14 @@ def flags(path: str) -> set[str]:
         ("src/Latest/a.cs", set()),
         ("src/greatest/a.py", set()),
         ("Spec/user.rb", {"test"}),
+        ("src/benchmark/scheduler.rs", set()),
+        ("crates/weigh/src/bench/run.rs", set()),
+        ("src/parcel_benchmark/plugin.py", set()),
+        ("src/benchmark/tests/run.rs", {"test"}),
+        ("benches/src/run.rs", {"test"}),
+        ("benches/weigh.rs", {"test"}),
+        ("benchmark/run.py", {"test"}),
+        ("src/bench/weigh.ts", {"test"}),
     ],
 )
 def test_paths(path, expected):

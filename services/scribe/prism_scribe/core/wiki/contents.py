@@ -29,8 +29,9 @@ FLOWS_MAX = 14
 FLOWS_OF_FILE_MAX = 3
 PROGRAMS_MAX = 4
 COMMANDS_MAX = 5
-FLOW_DEPTH = 3
-FLOW_WIDTH = 8
+FLOW_DEPTH = 4
+# Constants and variants are among them, and are left out.
+FLOW_WIDTH = 16
 HIERARCHIES_MAX = 12
 
 # What is in no folder, as atlas names it.

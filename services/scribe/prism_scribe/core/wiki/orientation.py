@@ -10,9 +10,9 @@ from prism_contracts.rpc.graph import CallHierarchyReply, TypeHierarchyReply
 from prism_contracts.rpc.guidance import ContextSection, Convention, RulesDocument
 from prism_contracts.rpc.maps import ComponentDetail, EntryPoint, ModuleEntry, Overview
 
-# Folders whose code shows, measures or tests what a repository does.
+# Folders whose code shows, measures or tests what a repository does. Those of benchmarks have the flag of tests.
 _SHOWN = re.compile(
-    r"(?:^|/)(?:_?examples?|samples?|demos?|bench(?:es|marks?)?|performance|docs?|tests?|specs?|fixtures|"
+    r"(?:^|/)(?:_?examples?|samples?|demos?|performance|docs?|tests?|specs?|fixtures|"
     r"\w*test(?:ing)?[-_]?(?:utils?|data|helpers?|support|kit|suite|lib)?|mocks?)/",
     re.IGNORECASE,
 )

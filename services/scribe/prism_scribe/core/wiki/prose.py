@@ -21,6 +21,7 @@ LINES_MAX = 3_000
 _NO_PROSE = re.compile(
     r"^\s*(?:#|=|-{3}|\*{3}|~{3}|`{3}|\^{3}|!\[|\[!\[|\[?\|\w*\|?|\.\.\s|:\w|<|>|[-*+]\s|\d+[.)]\s|\||@|%|import\s|export\s)"
 )
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([\w+-]*)")
 _DIRECTIVE = re.compile(r"^\.\.\s+(?:code-block|code|sourcecode|parsed-literal)::\s*([\w+-]*)")
 
@@ -244,7 +245,9 @@ def _is_title(lines: Sequence[str], number: int) -> bool:
 def _quote(path: str, line: int, paragraph: Sequence[str]) -> Quote | None:
     joined = " ".join(paragraph[:PARAGRAPH_LINES_MAX])
     least = SENTENCE_CHARS_MIN if joined.endswith((".", ":")) else PARAGRAPH_CHARS_MIN
-    if len(joined) < least or not any(char.isalpha() for char in joined):
+    # A line of links to translations is as long as its addresses.
+    read = _LINK.sub(r"\1", joined)
+    if len(read) < least or not any(char.isalpha() for char in read):
         return None
     return Quote(path, line, joined)
 

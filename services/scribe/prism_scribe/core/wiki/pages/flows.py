@@ -1,14 +1,21 @@
 """What happens from each entry point on: the calls of the first levels, as a list and as a diagram."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from prism_contracts.code import SymbolKind
 from prism_contracts.records import WikiTocEntry
 from prism_contracts.rpc.graph import CallHierarchyReply, GraphNode
 from prism_resolver.prose import first_sentence
 from prism_scribe.core.wiki import diagrams, markdown
 from prism_scribe.core.wiki.orientation import Evidence, Orientation
 
-CALLS_MAX = 32
+CALLS_MAX = 40
+CALLS_OF_ONE_MAX = 8
+ROOT = -1
+# A flow is of calls: what reads a constant or makes a variant of an enum is none.
+VALUES = frozenset({SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.FIELD, SymbolKind.PROPERTY})
 FLOWS_MAX = 8
 
 
@@ -43,51 +50,78 @@ def _flow(orientation: Orientation, calls: CallHierarchyReply, evidence: Evidenc
     yield ""
     yield f"Defined in {markdown.place(root.file_path, root.line, root.end_line)}. {_documented(root, evidence)}".rstrip()
     yield ""
-    shown = [
-        position
-        for position, branch in enumerate(calls.branches)
-        if not orientation.is_test(branch.node.file_path)
-    ][:CALLS_MAX]
+    shown = _shown(orientation, calls)
     if not shown:
         yield "It calls nothing that the repository defines, as far as its calls are resolved."
         yield ""
         return
-    by_parent: dict[int, list[int]] = {}
-    for position in shown:
-        by_parent.setdefault(calls.branches[position].parent, []).append(position)
-    yield from _listed(calls, evidence, by_parent, parent=-1, depth=0)
+    yield from _listed(calls, evidence, shown, caller=ROOT, depth=0)
     yield ""
     yield from _diagram(calls, root, shown)
 
 
+def _shown(orientation: Orientation, calls: CallHierarchyReply) -> dict[int, "_Calls"]:
+    """Returns the calls that the page shows by the position of their caller: those near the root first."""
+    known: dict[int, list[int]] = {}
+    for position, branch in enumerate(calls.branches):
+        if branch.node.kind not in VALUES and not orientation.is_test(branch.node.file_path):
+            known.setdefault(branch.parent, []).append(position)
+    shown: dict[int, _Calls] = {}
+    callers, room = deque([ROOT]), CALLS_MAX
+    while callers:
+        caller = callers.popleft()
+        found = known.get(caller, [])
+        chosen = found[: min(CALLS_OF_ONE_MAX, room)]
+        room -= len(chosen)
+        callers += chosen
+        if chosen:
+            shown[caller] = _Calls(chosen, len(found) - len(chosen) + _unknown(calls, caller))
+    return shown
+
+
+def _unknown(calls: CallHierarchyReply, caller: int) -> int:
+    """Returns how many calls of a caller the graph left out."""
+    if caller != ROOT:
+        return calls.branches[caller].left_out
+    return max(0, calls.total - sum(branch.parent == ROOT for branch in calls.branches))
+
+
+class _Calls(NamedTuple):
+    """Positions of calls of one caller, and how many more there are."""
+
+    positions: list[int]
+    left_out: int
+
+
 def _listed(
-    calls: CallHierarchyReply, evidence: Evidence, by_parent: dict[int, list[int]], *, parent: int, depth: int
+    calls: CallHierarchyReply, evidence: Evidence, shown: Mapping[int, _Calls], *, caller: int, depth: int
 ) -> Iterator[str]:
-    for position in by_parent.get(parent, ()):
+    if caller not in shown:
+        return
+    for position in shown[caller].positions:
         branch = calls.branches[position]
         node = branch.node
         said = _documented(node, evidence)
         again = " It calls itself, directly or through others." if branch.recursive else ""
         yield f"{'  ' * depth}- {_name(node)}, {markdown.place(node.file_path, node.line)}. {said}{again}".rstrip()
-        yield from _listed(calls, evidence, by_parent, parent=position, depth=depth + 1)
-    left_out = (
-        calls.branches[parent].left_out if parent >= 0 else max(0, calls.total - len(by_parent.get(-1, ())))
-    )
-    if left_out and parent in by_parent:
+        yield from _listed(calls, evidence, shown, caller=position, depth=depth + 1)
+    if left_out := shown[caller].left_out:
         yield f"{'  ' * depth}- and {markdown.counted(left_out, 'more call')}"
 
 
-def _diagram(calls: CallHierarchyReply, root: GraphNode, shown: list[int]) -> list[str]:
+def _diagram(calls: CallHierarchyReply, root: GraphNode, shown: Mapping[int, _Calls]) -> list[str]:
     def id_of(node: GraphNode) -> str:
         return f"{node.file_path}:{node.line}:{node.symbol}"
 
-    nodes = [root, *(calls.branches[position].node for position in shown)]
-    labels = {id_of(node): node.symbol or node.file_path for node in nodes}
-    edges = []
-    for position in shown:
-        branch = calls.branches[position]
-        caller = calls.branches[branch.parent].node if branch.parent >= 0 else root
-        edges.append((id_of(caller), id_of(branch.node), ""))
+    made = {
+        position: calls.branches[position].node for found in shown.values() for position in found.positions
+    }
+    labels = {id_of(node): node.symbol or node.file_path for node in (root, *made.values())}
+    edges = [
+        (id_of(made.get(caller, root)), id_of(made[position]), "")
+        for caller, found in shown.items()
+        for position in found.positions
+    ]
     return diagrams.flowchart(list(dict.fromkeys(edges)), labels)
 
 
