@@ -54,7 +54,9 @@ def _python(orientation: Orientation, tests: Sequence[str]) -> Iterator[OneTest]
 
 
 def _cargo(orientation: Orientation, tests: Sequence[str]) -> Iterator[OneTest]:
-    if "Cargo.toml" in orientation.manifests and (path := _first(tests, r"^tests/[^/]+\.rs$")):
+    if "Cargo.toml" in orientation.manifests and (
+        path := _first(tests, r"^tests/(?!common|helpers?|util|support|mod\b)[^/]+\.rs$")
+    ):
         yield OneTest(f"cargo test --test {PurePosixPath(path).stem}", path, "Cargo.toml")
 
 

@@ -11,8 +11,8 @@ from prism_resolver.prose import first_sentence
 from prism_scribe.core.wiki import diagrams, markdown
 from prism_scribe.core.wiki.orientation import Evidence, Orientation
 
-CALLS_MAX = 40
-CALLS_OF_ONE_MAX = 8
+CALLS_MAX = 60
+CALLS_OF_ONE_MAX = 12
 ROOT = -1
 # A flow is of calls: what reads a constant or makes a variant of an enum is none.
 VALUES = frozenset({SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.FIELD, SymbolKind.PROPERTY})

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 from prism_contracts.code import Symbol, SymbolKind
 from prism_contracts.records import WikiTocEntry
-from prism_scribe.core.wiki import declarations, markdown
+from prism_scribe.core.wiki import clap_options, declarations, markdown
 from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, TypeInFile, types_of
 
 VARIABLES_MAX = 60
 OPTIONS_MAX = 90
+HELP_CHARS_MAX = 300
 CONSTANTS_MAX = 80
 VALUE_CHARS_MAX = 120
 TYPES_MAX = 14
@@ -22,7 +23,7 @@ SCHEMA_LINES_MAX = 40
 # A variable of the environment as each language reads it.
 _VARIABLE = re.compile(
     r"(?:os\.environ(?:\.get|\.setdefault|\.pop)?|os\.getenv|getenv|os\.Getenv|os\.LookupEnv|env::var(?:_os)?|"
-    r"System\.getenv|System\.(?:get_env|fetch_env!?)|Environment\.GetEnvironmentVariable|ENV(?:\.fetch)?|"
+    r"\.env|System\.getenv|System\.(?:get_env|fetch_env!?)|Environment\.GetEnvironmentVariable|ENV(?:\.fetch)?|"
     r"\$_(?:ENV|SERVER)|Sys\.getenv|Deno\.env\.get|option_env!|env!)\s*[\[(]\s*(?P<quote>[\"'])(?P<name>[A-Za-z_]\w+)(?P=quote)"
     r"|\b(?:process|import\.meta)\.env\.(?P<js>[A-Z]\w+)"
 )
@@ -125,7 +126,7 @@ def _variables(orientation: Orientation, evidence: Evidence) -> list[str]:
         )
         for one in sorted(found.values(), key=lambda one: one.name)[:VARIABLES_MAX]
     ]
-    return markdown.table(("variable", "how it is read", "place"), rows)
+    return markdown.table(("variable", "how it is used", "place"), rows)
 
 
 def _options(orientation: Orientation, evidence: Evidence) -> list[str]:
@@ -137,7 +138,17 @@ def _options(orientation: Orientation, evidence: Evidence) -> list[str]:
     table = markdown.table(("option", "declared as", "place"), rows)
     if len(found) > OPTIONS_MAX:
         table.append(f"{markdown.counted(len(found) - OPTIONS_MAX, 'more option')} are declared.")
-    return table
+    return table + _clap_options(orientation, evidence)
+
+
+def _clap_options(orientation: Orientation, evidence: Evidence) -> list[str]:
+    rows = [
+        (markdown.code(one.typed), markdown.text(one.said, HELP_CHARS_MAX), markdown.place(path, one.line))
+        for path in surveyed(orientation)
+        if path.endswith(".rs")
+        for one in clap_options.options(evidence.texts.get(path, ()))
+    ]
+    return markdown.table(("option", "its help", "place"), rows[:OPTIONS_MAX])
 
 
 def _settings(orientation: Orientation, evidence: Evidence) -> list[str]:
