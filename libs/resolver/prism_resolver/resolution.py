@@ -56,7 +56,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 12
+RULES = 13
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -418,6 +418,8 @@ class Resolver:
         local = reference.alias or reference.name
         one = Import(local, reference.name, reference.qualifier, range(0))
         value = self._program.imported_value(self._unit, one)
+        if self._unit.language == "cpp" and not value.is_known:  # `using shop::Depot;`
+            value = self._program.included_value(self._unit, _dotted(reference).strip(":").replace("::", "."))
         if reference.alias or self._unit.language in ECMASCRIPT:
             value = self._whole(value)
         if value.kind is ValueKind.MODULE:

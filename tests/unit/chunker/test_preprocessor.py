@@ -32,6 +32,20 @@ from prism_chunker.core.preprocessor import blank_macros, blank_rare_macros
         ("struct cart {\n  int size;  /* of all */\n  SHOP_FIELDS\n};\n", "SHOP_FIELDS"),
         ("#define SHOP_FIELDS \\\n  int a; /* one */ \\\n  int b;\n", "/* one */"),
         ("#define SHOP_ADD(a) add(/* one */ a)\n", "/* one */"),
+        ("SHOP_INLINE Cart::Cart(int a)\n", "SHOP_INLINE"),
+        ("SHOP_INLINE shop::Cart<Item>::~Cart() {\n", "SHOP_INLINE"),
+        ("  SHOP_CONSTEXPR Cart(int a) : size(a) {}\n", "SHOP_CONSTEXPR"),
+        ("SHOP_INLINE void Cart<Item>::add(int a) {\n", "SHOP_INLINE"),
+        ("std::list<Item> SHOP_INLINE Cart<Item>::all() {\n", "SHOP_INLINE"),
+        ("void SHOP_CALL\nadd(int a);\n", "SHOP_CALL"),
+        ("static SHOP_INLINE int add(int a) {\n", "SHOP_INLINE"),
+        ("[[noreturn]] SHOP_API void stop();\n", "SHOP_API"),
+        ("Cart(int a) SHOP_NOEXCEPT : size(a) {}\n", "SHOP_NOEXCEPT"),
+        ("const char* text() const SHOP_NOEXCEPT override;\n", "SHOP_NOEXCEPT"),
+        ("Cart& operator=(Cart a) SHOP_NOEXCEPT;\n", "SHOP_NOEXCEPT"),
+        ("int size()\n    SHOP_NOEXCEPT {\n", "SHOP_NOEXCEPT"),
+        ("void add(Item a = {}, int b);\n", "= {}"),
+        ("void f() {\n  SHOP_TRY {\n    g();\n", "SHOP_TRY"),
     ],
 )
 def test_a_macro_where_no_name_is_allowed_is_blanked(source: str, macro: str) -> None:
@@ -59,6 +73,12 @@ def test_a_macro_where_no_name_is_allowed_is_blanked(source: str, macro: str) ->
         "enum color {\n  A,  /* the last one */\n  COLOR_RED\n};\n",
         "#define SHOP_NOTHING /* empty */\nint a;\n",
         "int a; /* one */ int b;\n",
+        "for_each(a, b)\n  DROP_ITEM(a);\n",
+        "for_each(a, b)\n  DROP_ITEM;\n",
+        "unsigned SIZE_T(add)(int a);\n",
+        "const SIZE_T add(int a);\n",
+        "return SIZE_T add(int a);\n",
+        "Cart a = {};\n",
     ],
 )
 def test_names_where_they_are_allowed_are_kept(source: str) -> None:
@@ -157,3 +177,24 @@ def test_definitions_hidden_by_macros_keep_their_text() -> None:
 def test_long_rows_take_linear_time(head: str, shape: str) -> None:
     source = (head + shape * 100_000).encode()
     assert len(blank_rare_macros(blank_macros(source))) == len(source)
+
+
+def test_a_macro_before_a_constructor_hides_no_namespace() -> None:
+    text = (
+        "namespace shop {\nSHOP_INLINE Cart::Cart(int size) : size(size), n{1} {}\n"
+        "template <typename T>\nvoid SHOP_INLINE Bin<T>::add() { n++; }\n}\n"
+    )
+    parsed = chunk_file("cart.h", text)
+    names = [one.qualified_name for one in parsed.symbols]
+    assert names == ["shop", "shop.Cart.Cart", "shop.Bin.add"]
+    assert parsed.parse == "ok"
+
+
+def test_a_field_in_the_list_before_a_constructor_is_assigned() -> None:
+    text = "struct Cart {\n  int size;\n  Cart(int size)\n    : size(size) { if (ready) count++; }\n  int count; bool ready;\n};\n"
+    found = [(one.line, one.kind, one.qualifier, one.name) for one in chunk_file("cart.hpp", text).references]
+    assert set(found) == {
+        (4, "assign", "this", "size"),
+        (4, "value", "", "ready"),
+        (4, "assign", "", "count"),
+    }

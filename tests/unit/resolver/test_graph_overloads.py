@@ -379,3 +379,32 @@ def test_property_of_an_unknown_object_is_a_guess_only_if_one_has_the_name() -> 
     assert "1 Limit -> 1?" in lines_of(files, "User.cs")
     files["B.cs"] = "class B { public int Limit { get; } }\n"
     assert not {one for one in lines_of(files, "User.cs") if " Limit " in one}
+
+
+DEEP = """\
+namespace town { namespace shop { namespace deep {
+struct Depot { explicit Depot(int size); int size; };
+int weigh(int n);
+} } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("void f() { town::shop::deep::weigh(1); }", "2 weigh -> 3"),
+        ("void f() { ::town::shop::deep::weigh(1); }", "2 weigh -> 3"),
+        ("namespace town { void f() { shop::deep::weigh(1); } }", "2 weigh -> 3"),
+        ("void f(town::shop::deep::Depot& d) {}", "2 Depot -> 2"),
+        ("auto* d = new town::shop::deep::Depot(1);", "2 Depot -> 2"),
+        ("using town::shop::deep::Depot; void f(Depot& d) {}", "2 Depot -> 2"),
+        ("town::shop::deep::Depot::Depot(int size) : size(size) {}", "2 size -> 2"),
+    ],
+)
+def test_cpp_names_of_nested_namespaces(body: str, found: str) -> None:
+    assert found in lines_of({"deep.h": DEEP, "use.cpp": f'#include "deep.h"\n{body}\n'}, "use.cpp")
+
+
+def test_cpp_a_using_declaration_is_a_use() -> None:
+    files = {"deep.h": DEEP, "use.cpp": '#include "deep.h"\nusing town::shop::deep::Depot;\n'}
+    assert "2 Depot -> 2" in lines_of(files, "use.cpp")

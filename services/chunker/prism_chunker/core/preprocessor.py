@@ -26,13 +26,42 @@ _TEMPLATE_ARGUMENTS = rb"<(?:[^\n;{}()<>]|<[^\n;{}()<>]*+>)*+>"
 # `__has_include(<shop/depot.h>)` in a condition
 _QUESTION = re.compile(rb"\b__has_\w++[ \t]*+\([^()\n]*+\)")
 
-_ON_ITS_OWN_ROW = re.compile(rb"(?m)^[ \t]*+(" + MACRO + rb")[ \t]*+(?://.*)?\r?$")
+# also `SHOP_TRY {`
+_ON_ITS_OWN_ROW = re.compile(rb"(?m)^[ \t]*+(" + MACRO + rb")[ \t]*+(?:\{[ \t]*+)?(?://.*)?\r?$")
+# `Cart<Item>::` of `void Cart<Item>::add(`
+_SCOPES = rb"(?:\w++(?:" + _TEMPLATE_ARGUMENTS + rb")?+::)*+"
+# What may come before a macro: `[[noreturn]] EXPORT_API void stop();`, `static EXPORT_INLINE int add(`
+_PREFIXES = rb"^[ \t]*+(?:(?:static|inline|extern|virtual|friend|constexpr|\[\[[^\]\n]*+\]\])[ \t]++){0,3}+"
 # `EXPORT_API int add(`, `EXPORT_API const Cart* cart =`, `EXPORT_API int (*add)(`
 _BEFORE_A_DECLARATION = re.compile(
-    rb"(?m)^[ \t]*+((?:" + _CALLED + rb"[ \t]++){1,4})"
+    rb"(?m)" + _PREFIXES + rb"((?:" + _CALLED + rb"[ \t]++){1,4})"
     rb"(?=(?:[\w:]++(?:" + _TEMPLATE_ARGUMENTS + rb")?+[&* \t]++){1,8}"
-    rb"(?:[\w:~]++[ \t]*+[(;={\[]|\([ \t]*+\*))"
+    rb"(?:" + _SCOPES + rb"[\w:~]++[ \t]*+[(;={\[]|\([ \t]*+\*))"
 )
+# `EXPORT_INLINE Cart::Cart(`, `EXPORT_INLINE Cart<Item>::~Cart(`, `EXPORT_API Cart(int size) : size(size) {`
+_BEFORE_A_CONSTRUCTOR = re.compile(
+    rb"(?m)" + _PREFIXES + rb"((?:" + _CALLED + rb"[ \t]++){1,4}+)"
+    rb"(?=(?:\w++(?:"
+    + _TEMPLATE_ARGUMENTS
+    + rb")?+::){0,8}?(?P<owner>\w++)(?:"
+    + _TEMPLATE_ARGUMENTS
+    + rb")?+::~?(?P=owner)[ \t]*+\("
+    rb"|\w++\([^()\n]*+\)\s*+(?:(?:noexcept|" + MACRO + rb")\s*+){0,2}+:\s*+\w)"
+)
+# `std::string EXPORT_INLINE name(`, `void EXPORT_CALL Cart::add(`
+_AFTER_A_TYPE = re.compile(
+    rb"(?m)"
+    + _PREFIXES
+    + rb"(?!(?:return|else|case|new|delete|throw|goto|const|struct|class|union|enum|unsigned|signed|typedef"
+    rb"|typename|using|explicit|operator|volatile|register|template)\b)[a-z][\w:]*+(?:"
+    + _TEMPLATE_ARGUMENTS
+    + rb")?+[&* \t]++("
+    + MACRO
+    + rb")\s++"
+    rb"(?=" + _SCOPES + rb"~?\w++[ \t]*+\()"
+)
+# `int add(Item item = {});`
+_EMPTY_DEFAULT = re.compile(rb"(=[ \t]*+\{[ \t]*+\})(?=[ \t]*+[,)])")
 # `class EXPORT_API Cart {`
 _BEFORE_THE_NAME_OF_A_TYPE = re.compile(
     rb"(?m)^[ \t]*+(?:typedef[ \t]++)?(?:class|struct|union|enum)[ \t]++"
@@ -45,9 +74,16 @@ _BEHIND_AN_ASTERISK = re.compile(
 )
 # `int size() const REQUIRES_LOCK(mutex) {`
 _BEHIND_PARAMETERS = re.compile(
-    rb"\)[ \t]*+(?:const[ \t]++)?(?:noexcept[ \t]++)?((?:" + _CALLED + rb"\s*+){1,4})(?=[;{])"
+    rb"\)[ \t]*+(?:const[ \t]++)?(?:noexcept[ \t]++)?((?:" + _CALLED + rb"\s*+){1,4})"
+    rb"(?=[;{]|:[^:]|(?:override|final)\b|=\s*+(?:0|default|delete)\b)"
 )
-_PARAMETERS = re.compile(rb".*(?:\b(?!if\b|for\b|while\b|switch\b|[A-Z][A-Z\d_]*\()\w+|\(\*\w+\))\([^()]*\Z")
+# The same on the next row, where a macro with arguments may be a statement: `for_each(a, b)\n  DROP_ITEM(a);`
+_BELOW_PARAMETERS = re.compile(
+    rb"\)[ \t]*+\r?\n[ \t]*+(?:const[ \t]++)?(?:noexcept[ \t]++)?((?:" + MACRO + rb"\s++){1,4})(?=\{|:[^:])"
+)
+_PARAMETERS = re.compile(
+    rb".*(?:\b(?!if\b|for\b|while\b|switch\b|[A-Z][A-Z\d_]*\()\w+|\boperator[^\w\s()]{1,3}|\(\*\w+\))\([^()]*\Z"
+)
 # `struct cart { SHOP_FIELDS }`, `struct cart {\n  Shop_HEAD\n  int size;`: by position, in capitals or not
 _IN_THE_PLACE_OF_FIELDS = re.compile(
     rb"\{\s*+(?:((?:\w++(?:\([^()\n]*+\))?+\s*+){1,4}+)(?=\})"
@@ -83,8 +119,13 @@ def blank_macros(source: bytes) -> bytes:
         source = _CONDITION.sub(_with_answers, source)
     source = _ON_ITS_OWN_ROW.sub(_without_statement, source)
     source = _BEFORE_A_DECLARATION.sub(_without_group, source)
+    source = _BEFORE_A_CONSTRUCTOR.sub(_without_group, source)
+    source = _AFTER_A_TYPE.sub(_without_group, source)
     source = _BEFORE_THE_NAME_OF_A_TYPE.sub(_without_group, source)
+    if b"= {}" in source or b"={}" in source:
+        source = _EMPTY_DEFAULT.sub(_without_group, source)
     source = _BEHIND_AN_ASTERISK.sub(_without_group, source)
+    source = _BELOW_PARAMETERS.sub(_without_attribute, source)
     return _BEHIND_PARAMETERS.sub(_without_attribute, source)
 
 

@@ -27,6 +27,8 @@ EXPORTS = "exports"
 # An alias of this type is the key of an exported object: `module.exports = { open: require("./open") }`.
 _KEY_OF_OBJECT = "property_identifier"
 NAME_CHARS_MAX = 200
+# A field before its initial value in C++, `size` of `Depot(int n) : size(n)`, and the object that has it.
+_FIELD, _OBJECT = "field_identifier", "this"
 # The qualifier of a member whose receiver is too long to be followed.
 UNKNOWN_RECEIVER = "()"
 
@@ -101,6 +103,8 @@ def _reference(
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
     if "qualifier" in captures and captures["qualifier"][0].type in _STRINGS:
         qualifier = _STRING
+    elif kind is ReferenceKind.ASSIGN and node.type == _FIELD:
+        qualifier = qualifier or _OBJECT
     if "items" in syntax.patterns and _is_token(node):
         qualifier = _tokens_before(node, source)
     alias = alias_of(captures, source)

@@ -145,6 +145,10 @@
 (binary_expression (identifier) @value)
 (case_statement value: (identifier) @value)
 (array_declarator size: (identifier) @value)
+(unary_expression argument: (identifier) @value)
+(subscript_expression argument: (identifier) @value)
+(assignment_expression left: (identifier) @set)
+(update_expression argument: (identifier) @set)
 
 (field_declaration type: (_) @declared declarator: [(field_identifier) @member (pointer_declarator declarator: (field_identifier) @member)])
 (parameter_declaration type: (_) @declared declarator: [(identifier) @bound (pointer_declarator declarator: (identifier) @bound)])
