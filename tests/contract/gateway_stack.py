@@ -54,6 +54,7 @@ from prism_contracts.rpc.descriptions import DESCRIBE, DESCRIPTIONS
 from prism_contracts.rpc.documents import WRITE_TAGS
 from prism_contracts.rpc.files import (
     COVERAGE,
+    LINES,
     LIST_FILES,
     OUTLINE,
     POINT_COUNTS,
@@ -63,6 +64,8 @@ from prism_contracts.rpc.files import (
     CoverageRequest,
     FileEntry,
     LayerPoints,
+    LinesReply,
+    LinesRequest,
     ListFilesReply,
     ListFilesRequest,
     OutlineReply,
@@ -332,7 +335,7 @@ A_DOCUMENT = Concerning(
         ),
     ),
 )
-LINES = [f"line {number}" for number in range(1, 301)]
+FILE_LINES = [f"line {number}" for number in range(1, 301)]
 
 
 class FakeServices:
@@ -349,6 +352,8 @@ class FakeServices:
         self.hits: tuple[Hit, ...] = (HIT,)
         self.has_files = True  # whether a listing lists any
         self.overview = OVERVIEW
+        self.files_of_layer: tuple[FileEntry, ...] | None = None  # of `topic`; None: those of the base
+        self.texts: dict[tuple[str, str], str] = {}  # by ref and path
         self.modules = tuple(map(module_entry, range(300)))
         self.looks: list[Job] = []  # what looks at job-1 find, before A_JOB
 
@@ -392,29 +397,29 @@ class FakeServices:
     async def grep(self, request: GrepRequest) -> GrepReply:
         self.asked.append(request)
         if request.output_mode is OutputMode.COUNT:
-            file = FileMatches(repo="acme/app", file_path="src/app.py", lines=len(LINES))
+            file = FileMatches(repo="acme/app", file_path="src/app.py", lines=len(FILE_LINES))
             return GrepReply(
                 files=(file,),
                 total_files=1,
-                total_lines=len(LINES),
+                total_lines=len(FILE_LINES),
                 complete=True,
                 files_scanned=1,
                 receipt=A_RECEIPT,
             )
         start = int(request.cursor or 0)
-        end = min(start + request.limit, len(LINES))
+        end = min(start + request.limit, len(FILE_LINES))
         return GrepReply(
             matches=tuple(
                 GrepMatch(
                     repo="acme/app",
                     file_path="src/app.py",
                     line=index + 1,
-                    text=LINES[index],
+                    text=FILE_LINES[index],
                     before=("above",) * request.context_lines,
                 )
                 for index in range(start, end)
             ),
-            next_cursor=str(end) if end < len(LINES) else "",
+            next_cursor=str(end) if end < len(FILE_LINES) else "",
             complete=True,
             files_scanned=1,
             receipt=A_RECEIPT,
@@ -428,14 +433,14 @@ class FakeServices:
         self.asked.append(request)
         if request.path != "src/app.py":
             raise PrismError(ErrorCode.FILE_NOT_FOUND, "No such file.", "list_files shows what there is.")
-        end = request.end_line or len(LINES)
+        end = request.end_line or len(FILE_LINES)
         return ReadFileReply(
             repo="acme/app",
             file_path=request.path,
             start_line=request.start_line,
             end_line=end,
-            line_count=len(LINES),
-            content="".join(f"{line}\n" for line in LINES[request.start_line - 1 : end]),
+            line_count=len(FILE_LINES),
+            content="".join(f"{line}\n" for line in FILE_LINES[request.start_line - 1 : end]),
             language="python",
             blob="b" * 40,
             receipt=A_RECEIPT,
@@ -443,6 +448,9 @@ class FakeServices:
 
     async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
         self.asked.append(request)
+        if request.ref == LAYER.ref and self.files_of_layer is not None:
+            found = self.files_of_layer
+            return ListFilesReply(repo="acme/app", files=found, total=len(found), receipt=A_RECEIPT)
         start = int(request.cursor or 0)
         total = 500 if self.has_files else 0
         end = min(start + request.limit, total)
@@ -456,6 +464,10 @@ class FakeServices:
             total=total,
             receipt=A_RECEIPT.model_copy(update={"corpus_version": self.corpus_version}),
         )
+
+    async def lines(self, request: LinesRequest) -> LinesReply:
+        self.asked.append(request)
+        return LinesReply(texts=tuple(self.texts.get((request.ref, one.file_path)) for one in request.ranges))
 
     async def outline(self, request: OutlineRequest) -> OutlineReply:
         self.asked.append(request)
@@ -487,7 +499,7 @@ class FakeServices:
     async def references(self, request: ReferencesRequest) -> ReferencesReply:
         self.asked.append(request)
         start = int(request.cursor or 0)
-        end = min(start + request.limit, len(LINES))
+        end = min(start + request.limit, len(FILE_LINES))
         found = tuple(
             ReferenceEntry(
                 repo="acme/app",
@@ -498,7 +510,7 @@ class FakeServices:
                 edge=EdgeKind.CALLS,
                 status=EdgeStatus.RESOLVED,
                 strategy=Strategy.IMPORT,
-                text=LINES[index],
+                text=FILE_LINES[index],
             )
             for index in range(start, end)
         )
@@ -507,12 +519,12 @@ class FakeServices:
             definitions=(DEFINITION,),
             total_definitions=1,
             entries=found,
-            counts={ReferenceGroup.CALLERS: len(LINES)},
+            counts={ReferenceGroup.CALLERS: len(FILE_LINES)},
             reconciliation=Reconciliation(
-                resolved=len(LINES), candidates=0, elsewhere=0, text_lines=len(LINES) + 2, unexplained=1,
+                resolved=len(FILE_LINES), candidates=0, elsewhere=0, text_lines=len(FILE_LINES) + 2, unexplained=1,
                 unexplained_lines=(TextLine(repo="acme/app", file_path="src/app.py", line=900, text="# main"),), files=1,
             ),
-            next_cursor=str(end) if end < len(LINES) else "",
+            next_cursor=str(end) if end < len(FILE_LINES) else "",
         )  # fmt: skip
         unknown = SymbolReferences(symbol="", definitions=(), total_definitions=0, suggestions=("main",))
         return ReferencesReply(
@@ -863,6 +875,7 @@ def serve_search(bus: Bus, fake: FakeServices) -> None:
         (GREP, fake.grep),
         (READ_FILE, fake.read_file),
         (LIST_FILES, fake.list_files),
+        (LINES, fake.lines),
         (OUTLINE, fake.outline),
         (DEFINITIONS, fake.definitions),
         (REFERENCES, fake.references),

@@ -9,6 +9,7 @@ from gateway_stack import SECRET, Stack, digest_of, module_entry
 
 from prism_contracts import names
 from prism_contracts.records import Session
+from prism_contracts.rpc.files import FileEntry
 from prism_gateway.console.routes import VIEWS
 from prism_gateway.console.sessions import IDLE
 from prism_gateway.mcp.toolsets import TOOLS
@@ -34,6 +35,7 @@ PAGES = [
     "/r/acme/app/-/symbol/HEAD?name=main",
     "/r/acme/app/-/map/HEAD",
     "/r/acme/app/-/branches",
+    "/r/acme/app/-/branch/topic",
     "/r/acme/app/-/wiki",
     "/documents",
     "/tasks",
@@ -279,6 +281,57 @@ async def test_hostile_paths_of_a_map_are_shown_as_text(stack: Stack) -> None:
     assert "<img" not in answer.text
     assert "<script>" not in answer.text
     assert " style=" not in answer.text
+
+
+def change_layer(stack: Stack, path: str, before: str, after: str) -> None:
+    """Have the layer `topic` add a file, change the first of the base, and remove all others."""
+    file = FileEntry(file_path="src/000.py", blob="c" * 40, language="python", lines=9)
+    stack.fake.files_of_layer = (file, file.model_copy(update={"file_path": path}))
+    stack.fake.texts = {("", "src/000.py"): before, ("topic", "src/000.py"): after, ("topic", path): after}
+
+
+async def test_a_branch_is_shown_beside_its_base(stack: Stack) -> None:
+    change_layer(stack, "src/new.py", "one\ntwo\nthree\n", "one\n2\nthree\n")
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get("/r/acme/app/-/branch/topic")
+    assert answer.status_code == 200, answer.text
+    page = answer.text
+    assert [page.count(f'<li><span class="mark {mark}">') for mark in ("changed", "added", "removed")] == [
+        1,
+        0,
+        199,
+    ]
+    assert "The first 200 of 501 files." in page
+    assert re.search(r'class="l gone"><a class="no" href="/r/acme/app/-/blob/HEAD/src/000.py#L2">2</a>', page)
+    assert re.search(r'class="l add">.*?href="/r/acme/app/-/blob/topic/src/000.py#L2">2</a>', page)
+    assert "Not compared: its text could not be read." in page
+    assert "test_a_full_van" in page
+    asked = next(one for one in stack.fake.asked if type(one).__name__ == "ImpactRequest")
+    assert asked.ref == "topic"
+    assert "-two\n+2\n" in asked.diff
+
+
+async def test_hostile_text_of_a_branch_is_shown_as_text(stack: Stack) -> None:
+    path = f"a/{PAYLOAD}.py"
+    change_layer(stack, path, "x\n", f"{PAYLOAD}\n")
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get("/r/acme/app/-/branch/topic")
+    assert answer.status_code == 200, answer.text
+    assert answer.text.count("&lt;img") == 4  # in the list, above its lines, and in two texts
+    assert "<img" not in answer.text
+    assert "<script>" not in answer.text
+    assert " style=" not in answer.text
+
+
+async def test_a_branch_that_is_not_indexed_has_no_page(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get(f"/r/acme/app/-/branch/{quote(PAYLOAD.replace('/', '~'))}")
+    assert answer.status_code == 404
+    assert "Open the page of branches" in answer.text
+    assert "<img" not in answer.text
 
 
 async def test_hostile_names_of_components_are_shown_as_text(stack: Stack) -> None:

@@ -37,7 +37,9 @@ class FolderEntry(NamedTuple):
 async def show_folder(visit: Visit) -> Response:
     """What is in a folder, skipped files with the reason included."""
     name, ref, path = visit.part("name"), ref_of(visit.part("ref")), visit.part("path").strip("/")
-    entries, reply, is_cut = await _below(visit, name, ref, path)
+    prefix = f"{path}/" if path else ""
+    files, reply, is_cut = await pages_of_files(visit, name, ref, prefix)
+    entries = _entries(files, prefix)
     if path and not entries:
         raise PrismError(
             ErrorCode.FILE_NOT_FOUND,
@@ -96,14 +98,13 @@ async def show_file(visit: Visit) -> Response:
     )
 
 
-async def _below(
-    visit: Visit, name: str, ref: str, path: str
-) -> tuple[list[FolderEntry], ListFilesReply, bool]:
-    """Returns the entries of a folder, the first page of the list, and whether files were left out."""
-    prefix = f"{path}/" if path else ""
+async def pages_of_files(
+    visit: Visit, name: str, ref: str, prefix: str = "", *, pages_max: int = PAGES_MAX
+) -> tuple[list[FileEntry], ListFilesReply, bool]:
+    """Returns files in order of path, the first page of the list, and whether files were left out."""
     files: list[FileEntry] = []
     cursor, first = "", None
-    for _ in range(PAGES_MAX):
+    for _ in range(pages_max):
         reply = await visit.ask(
             LIST_FILES,
             repo=name,
@@ -119,7 +120,7 @@ async def _below(
         if not cursor:
             break
     assert first is not None
-    return _entries(files, prefix), first, bool(cursor)
+    return files, first, bool(cursor)
 
 
 def _entries(files: Iterable[FileEntry], prefix: str) -> list[FolderEntry]:

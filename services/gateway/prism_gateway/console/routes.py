@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 from prism_gateway.console import (
     accounts,
     branches,
+    comparing,
     files,
     finding,
     health,
@@ -34,6 +35,7 @@ VIEWS: tuple[PageView, ...] = (
     *files.VIEWS,
     *symbols.VIEWS,
     *branches.VIEWS,
+    *comparing.VIEWS,
     *maps.VIEWS,
     *knowledge.VIEWS,
     *accounts.VIEWS,

@@ -1,0 +1,221 @@
+"""The page of one branch or overlay: which files it adds, changes and removes, line by line, and which tests reach that."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from starlette.responses import Response
+
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.records import Layer, Repository
+from prism_contracts.rpc.files import LINES, FileEntry, FileRange
+from prism_contracts.rpc.graph import IMPACT, ImpactReply
+from prism_contracts.rpc.imports import JOBS
+from prism_contracts.rpc.repositories import REPOSITORY_STATUS
+from prism_contracts.types import DIFF_CHARS_MAX
+from prism_gateway.console.differences import LINES_MAX, TextDiff, difference, unified
+from prism_gateway.console.files import pages_of_files
+from prism_gateway.console.formats import ref_of
+from prism_gateway.console.page import PageView, Visit
+
+FILES_MAX: Final = 200
+# Lines that one page shows, and those that it reads on each side.
+ROWS_MAX: Final = 5_000
+LINES_READ_MAX: Final = 40_000
+PAGES_MAX: Final = 4
+TESTS_SHOWN: Final = 50
+
+
+class ChangeMark(StrEnum):
+    """What a layer does to a file."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+class ComparedFile(NamedTuple):
+    """A file on both sides. `diff` is None where it is left out, and `note` says why."""
+
+    path: str
+    mark: ChangeMark
+    diff: TextDiff | None = None
+    note: str = ""
+
+
+class _Sides(NamedTuple):
+    """The layer below and the layer: their refs, and their files up to the path at which one of the lists is cut."""
+
+    below: str
+    ref: str
+    before: Mapping[str, FileEntry]
+    after: Mapping[str, FileEntry]
+    end: str  # empty: the lists are whole
+
+
+async def show_branch(visit: Visit) -> Response:
+    """One layer beside what is below it."""
+    name, ref = visit.part("name"), ref_of(visit.part("ref"))
+    found, known = await asyncio.gather(visit.ask(REPOSITORY_STATUS, repo=name), visit.ask(JOBS, limit=1))
+    layer, below = _layer_of(found.repository, known.layers, ref)
+    sides = await _sides(visit, name, below, layer.ref)
+    compared = _compared(sides)
+    files = await _with_diffs(visit, name, compared[:FILES_MAX], sides)
+    impact = await _impact(visit, name, layer.ref, files)
+    return visit.show(
+        "branch.html",
+        repository=found.repository,
+        name=name,
+        layer=layer,
+        base_ref=below,
+        below=below or (found.repository.served.ref if found.repository.served else ""),
+        files=files,
+        total=len(compared),
+        end=sides.end,
+        impact=impact if isinstance(impact, ImpactReply) else None,
+        impact_error=impact if isinstance(impact, ErrorBody) else None,
+    )
+
+
+def _layer_of(repository: Repository, layers: Iterable[Layer], ref: str) -> tuple[Layer, str]:
+    """Returns a layer, and the ref of the layer below it: empty for the followed branch."""
+    own = {layer.layer: layer for layer in layers if layer.repo == repository.repo}
+    layer = next((one for one in own.values() if one.ref == ref), None)
+    if layer is None or layer.served is None:
+        raise PrismError(
+            ErrorCode.REF_NOT_FOUND,
+            f"{repository.name} has no indexed branch or overlay {ref}.",
+            "Open the page of branches: it lists those that are indexed.",
+        )
+    return layer, own[layer.parent].ref if layer.parent in own else ""
+
+
+async def _sides(visit: Visit, name: str, below: str, ref: str) -> _Sides:
+    (before, _, cut), (after, _, also_cut) = await asyncio.gather(
+        pages_of_files(visit, name, below, pages_max=PAGES_MAX),
+        pages_of_files(visit, name, ref, pages_max=PAGES_MAX),
+    )
+    ends = [files[-1].file_path for files, is_cut in ((before, cut), (after, also_cut)) if is_cut and files]
+    end = min(ends, default="")
+    old, new = (
+        {file.file_path: file for file in files if not end or file.file_path <= end}
+        for files in (before, after)
+    )
+    return _Sides(below, ref, old, new, end)
+
+
+def _compared(sides: _Sides) -> list[ComparedFile]:
+    """Returns the files whose content differs, in the order of their paths."""
+    found = []
+    for path in sorted(sides.before.keys() | sides.after.keys()):
+        old, new = sides.before.get(path), sides.after.get(path)
+        if old is None:
+            found.append(ComparedFile(path, ChangeMark.ADDED))
+        elif new is None:
+            found.append(ComparedFile(path, ChangeMark.REMOVED))
+        elif old.blob != new.blob:
+            found.append(ComparedFile(path, ChangeMark.CHANGED))
+    return found
+
+
+async def _with_diffs(
+    visit: Visit, name: str, files: Sequence[ComparedFile], sides: _Sides
+) -> list[ComparedFile]:
+    notes = _notes(files, sides)
+    wanted = [file for file in files if file.path not in notes]
+    before, after = await asyncio.gather(
+        _texts(visit, name, sides.below, [file.path for file in wanted if file.path in sides.before]),
+        _texts(visit, name, sides.ref, [file.path for file in wanted if file.path in sides.after]),
+    )
+    # In a thread, so that other requests go on meanwhile.
+    return await asyncio.to_thread(_diffs, files, notes, before, after)
+
+
+def _notes(files: Sequence[ComparedFile], sides: _Sides) -> dict[str, str]:
+    """Returns why files are not compared: they have no text, or the page has read enough."""
+    notes, read = {}, 0
+    for file in files:
+        entries = [entry for side in (sides.before, sides.after) if (entry := side.get(file.path))]
+        skipped = next((entry.skipped for entry in entries if entry.skipped), None)
+        lines = sum(min(entry.lines, LINES_MAX) for entry in entries)
+        if skipped:
+            notes[file.path] = f"Not compared: {skipped.value.replace('_', ' ')}."
+        elif read + lines > LINES_READ_MAX:
+            notes[file.path] = "Not compared: this page has read as many lines as it may."
+        else:
+            read += lines
+    return notes
+
+
+async def _texts(visit: Visit, name: str, ref: str, paths: Sequence[str]) -> dict[str, list[str]]:
+    """Returns the first lines of files."""
+    if not paths:
+        return {}
+    ranges = [FileRange(file_path=path, start_line=1, end_line=LINES_MAX + 1) for path in paths]
+    reply = await visit.ask(LINES, repo=name, ref=ref, ranges=ranges)
+    return {path: _lines_of(text) for path, text in zip(paths, reply.texts, strict=True) if text is not None}
+
+
+def _lines_of(text: str) -> list[str]:
+    """Returns the lines of a text, without the empty one after its last line end."""
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _diffs(
+    files: Sequence[ComparedFile],
+    notes: Mapping[str, str],
+    before: Mapping[str, list[str]],
+    after: Mapping[str, list[str]],
+) -> list[ComparedFile]:
+    shown, rows = [], 0
+    for file in files:
+        note = notes.get(file.path, "")
+        if not note and rows >= ROWS_MAX:
+            note = "Not compared: this page shows as many lines as it may."
+        old, new = before.get(file.path), after.get(file.path)
+        is_read = (old is not None or file.mark is ChangeMark.ADDED) and (
+            new is not None or file.mark is ChangeMark.REMOVED
+        )
+        if note or not is_read:
+            shown.append(file._replace(note=note or "Not compared: its text could not be read."))
+            continue
+        made = difference((old or [])[:LINES_MAX], (new or [])[:LINES_MAX])
+        if rows + made.rows > ROWS_MAX and rows:
+            shown.append(
+                file._replace(note="Not shown: its diff has more lines than are left for this page.")
+            )
+            continue
+        rows += made.rows
+        if max(len(old or []), len(new or [])) > LINES_MAX:
+            note = f"Only the first {LINES_MAX:,} lines are compared."
+        elif not made.hunks:
+            note = "The difference is in the ends of very long lines, or in line ends."
+        shown.append(file._replace(diff=made, note=note))
+    return shown
+
+
+async def _impact(
+    visit: Visit, name: str, ref: str, files: Sequence[ComparedFile]
+) -> ImpactReply | ErrorBody | None:
+    """Returns the tests that reach the changes that are shown, or why they are not known."""
+    diff = "".join(
+        unified(
+            file.path,
+            file.diff,
+            is_new=file.mark is ChangeMark.ADDED,
+            is_gone=file.mark is ChangeMark.REMOVED,
+        )
+        for file in files
+        if file.diff and file.diff.hunks and file.path.isprintable()
+    )
+    if not diff or len(diff) > DIFF_CHARS_MAX:
+        return None
+    try:
+        return await visit.ask(IMPACT, repo=name, ref=ref, diff=diff, depth=1, limit=TESTS_SHOWN)
+    except PrismError as error:
+        return error.body
+
+
+VIEWS: Final = (PageView("/r/{name:repository}/-/branch/{ref}", "impact_of_change", show_branch),)
