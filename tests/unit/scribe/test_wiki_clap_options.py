@@ -14,7 +14,7 @@ Command::new("weigh")
         Arg::new("retry-count")
             .long("retries")
             .short('r')
-            .help("Weigh again so often.\nDefault: 3."),
+            .help("Weigh again <n> times.\nDefault: 3."),
     )
     .arg(Arg::new("quiet").long("quiet"))
 """
@@ -42,7 +42,7 @@ struct Cli {
 def test_options_of_a_builder() -> None:
     assert options(BUILT.split("\n")) == [
         ClapOption("<parcel>", 'The parcel to weigh. It may be "heavy".', 4),
-        ClapOption("--retries, -r", "Weigh again so often. Default: 3.", 10),
+        ClapOption("--retries, -r", "Weigh again `<n>` times. Default: 3.", 10),
         ClapOption("--quiet", "", 15),
     ]
 

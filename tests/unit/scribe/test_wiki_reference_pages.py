@@ -260,6 +260,11 @@ def test_errors_have_the_places_that_raise_them(path, text, row):
 @pytest.mark.parametrize(
     ("path", "text", "row"),
     [
+        (
+            "src/run.rs",
+            'fn run(command: &mut Command) {\n    command.env(\n        "DEPOT_WEIGHT",\n        "3",\n    );\n}\n',
+            "| `DEPOT_WEIGHT` |",
+        ),
         ("depot.py", PYTHON, '| `DEPOT_URL` | `URL = os.environ.get("DEPOT_URL", "http://localhost")` | `depot.py:5` |'),
         ("lib/parcel.ex", ELIXIR, '| `DEPOT_URL` | `url = System.get_env("DEPOT_URL", "localhost")` | `lib/parcel.ex:49` |'),
         ("depot.py", PYTHON, '| `--depot` | `parser.add_argument("--depot", default="main", help="which depot")` |'),

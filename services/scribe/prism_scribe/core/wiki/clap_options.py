@@ -17,6 +17,7 @@ _FIELD = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:r#)?(?P<name>[a-z_]\w*)\s*
 _DOC = re.compile(r"^\s*///\s?(.*)$")
 # A string that goes on with the next line, and what else is escaped in one.
 _CONTINUED = re.compile(r"\\\n\s*")
+_PLACEHOLDER = re.compile(r"<[A-Za-z][\w .|-]*>")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -86,4 +87,6 @@ def _help(body: str) -> str:
     if not found:
         return ""
     joined = _CONTINUED.sub("", found[1]).replace("\\n", " ")
-    return " ".join(_ESCAPED.sub(r"\1", joined).split())
+    said = " ".join(_ESCAPED.sub(r"\1", joined).split())
+    # As code, because Markdown takes `<cmd>` for a tag.
+    return _PLACEHOLDER.sub(r"`\g<0>`", said)

@@ -92,7 +92,10 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
         *_types(orientation, evidence),
         *markdown.section("Limits, defaults and other constants", _constants(orientation, evidence)),
     ]
-    lead = "What the main source files read from outside, and the values that they begin with. Each row quotes its line."
+    lead = (
+        "What the main source files read from outside or pass on to other programs, and the values that they begin "
+        "with. Each row quotes its line."
+    )
     if not found:
         return ["# Settings and limits", "", "The main files read no setting that Prism can list."]
     return ["# Settings and limits", "", lead, "", *found]
@@ -103,12 +106,18 @@ def _matches(orientation: Orientation, evidence: Evidence, pattern: re.Pattern[s
     seen: set[tuple[str, str]] = set()
     for path in surveyed(orientation):
         for number, line in declarations.code_lines(evidence.texts.get(path, ())):
-            for match in pattern.finditer(line):
+            for match in pattern.finditer(_with_next(evidence.texts[path], number, line)):
                 name = next(value for key, value in match.groupdict().items() if value and key != "quote")
                 if (path, name) not in seen:
                     seen.add((path, name))
                     declared = declarations.statement(evidence.texts[path], number)
                     yield _Option(name, declared, "", path, number)
+
+
+def _with_next(text: Sequence[str], number: int, line: str) -> str:
+    """Returns a line, with the next one if a call has its arguments there."""
+    opens = line.rstrip().endswith("(") and number < len(text)
+    return line.rstrip() + text[number].strip() if opens else line
 
 
 def _variables(orientation: Orientation, evidence: Evidence) -> list[str]:
