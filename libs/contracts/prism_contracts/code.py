@@ -279,6 +279,11 @@ LAMBDA_TYPE = "=>"
 NULL_TYPE = "null"
 
 
+# Names of bindings of a whole file: the package that it declares, a namespace that it imports for all files.
+PACKAGE = "package"
+GLOBAL_USING = "global using"
+
+
 class Reference(Fact, frozen=True, array_like=True):
     """A use of a name.
 
@@ -308,7 +313,8 @@ class Binding(Fact, frozen=True, array_like=True):
 
     # As written before a dot: `depot`, `$depot`. Members of the enclosing class begin with `self.` in Python,
     # Ruby, Rust and Swift and with `this.` in all other languages, also where the source has `@depot`,
-    # `$this->depot` or just `depot`. Empty for the declared return type of the enclosing callable.
+    # `$this->depot` or just `depot`. Empty for the declared return type of the enclosing callable. PACKAGE and
+    # GLOBAL_USING are of the whole file: their type is a path.
     name: str
     line: int
     # Position of the enclosing symbol in the file's list of symbols, -1 outside of all. A parameter is inside

@@ -159,7 +159,10 @@ class Inference:
 
     def _in_package(self, name: str, location: Location) -> Value | None:
         refs = self._program.same_package_definitions(location.unit, name)
-        return Value(ValueKind.SYMBOL, refs, strategy=Strategy.SAME_PACKAGE) if refs else None
+        if not refs:
+            return None
+        value = Value(ValueKind.SYMBOL, refs, strategy=Strategy.SAME_PACKAGE)
+        return self._program.nearest_value(location.unit, value)
 
     def _in_namespace(self, name: str, location: Location) -> Value | None:
         """Finds a name of C++ in the enclosing namespaces and those that `using` names, in the files that are included."""
@@ -180,7 +183,8 @@ class Inference:
             if value.is_known:
                 return value
         if unit.language == "csharp":
-            for module in {one.module for imports in unit.imports.values() for one in imports}:
+            own = {one.module for imports in unit.imports.values() for one in imports}
+            for module in (*own, *self._program.imported_everywhere(unit)):
                 if found := self._program.members_in_other_files(unit, f"{module}.{name}"):
                     owners = self._program.types_named(unit, module)
                     kinds = {self._program.definition(ref).kind for ref in owners}
@@ -221,7 +225,10 @@ class Inference:
         return self._global_types[known]
 
     def _find_global_type(self, name: str, location: Location) -> Value | None:
-        for qualified_name in _qualified_names(name, location):
+        everywhere = (
+            self._program.imported_everywhere(location.unit) if location.unit.language == "csharp" else ()
+        )
+        for qualified_name in (*_qualified_names(name, location), *(f"{one}.{name}" for one in everywhere)):
             refs = self._program.types_named(location.unit, qualified_name)
             if refs and ("." in qualified_name or len({ref.file for ref in refs}) == 1):
                 return Value(ValueKind.SYMBOL, tuple(refs), strategy=Strategy.SAME_PACKAGE)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
@@ -30,6 +31,8 @@ from prism_resolver.parameters import without_marks
 from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, WHOLE_MODULE, Import, Unit, UnitDefinition, read_unit
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
+# The end of the name of a project file of C#: its folder is the project.
+PROJECT_SUFFIX = ".csproj"
 # Depth of re-exports.
 STEPS_MAX = 40
 # Depth of the nested types that an import may name.
@@ -77,6 +80,15 @@ class Program:
         # A resolver's cache for names with many definitions, cleared when a file changes.
         self.candidates: dict[tuple[Hashable, ...], Sequence[SymbolRef]] = {}
         self._by_key: dict[str, dict[str, Unit]] = {}
+        # Declared package -> its files.
+        self._by_package: dict[str, dict[str, Unit]] = {}
+        # Files that import namespaces of C# for all files of their project.
+        self._importing_everywhere: dict[str, Unit] = {}
+        self._projects: dict[str, Unit] = {}
+        # Scope and folder -> the folder of its project. Cleared when a file changes, as is the next.
+        self._project_folders: dict[tuple[str, str], str] = {}
+        # File -> namespaces that others import for it.
+        self._everywhere: dict[str, Sequence[str]] = {}
         # Name -> files that define it at the top level, or import it.
         self._exporters: dict[str, dict[str, Unit]] = {}
         # Field -> files that store values in it.
@@ -130,6 +142,10 @@ class Program:
             files.setdefault(name, {})[unit.id] = unit
         for refs, name, ref in self._symbol_refs(unit):
             refs.setdefault(name, {})[ref] = None
+        if unit.everywhere:
+            self._importing_everywhere[unit.id] = unit
+        if unit.file.path.endswith(PROJECT_SUFFIX):
+            self._projects[unit.id] = unit
         if unit.manifest:
             self._providers[unit.id] = PackageProvider(unit.scope, unit.file.repo, unit.manifest)
 
@@ -144,6 +160,8 @@ class Program:
         for refs, name, ref in self._symbol_refs(unit):
             refs[name].pop(ref, None)
         self._providers.pop(file, None)
+        self._importing_everywhere.pop(file, None)
+        self._projects.pop(file, None)
         self._imported_files.pop(file, None)
 
     def dependents(self, units: Iterable[Unit]) -> set[str]:
@@ -190,9 +208,10 @@ class Program:
         """Returns the definitions of a name in other files of the package, if the language shares these."""
         if unit.language not in SAME_FOLDER:
             return ()
-        known = (unit.scope, unit.package, unit.language, name)
+        known = (unit.scope, unit.package, unit.root, _group_of(unit.language), name)
         if known not in self._in_packages:
-            found = [other for other in self._exporters.get(name, {}).values() if _share_names(unit, other)]
+            sharing = [other for other in self._exporters.get(name, {}).values() if _share_names(unit, other)]
+            found = _nearest(unit, sharing)
             self._in_packages[known] = tuple(
                 SymbolRef(other.id, position)
                 for other in _ordered(found)
@@ -315,6 +334,8 @@ class Program:
             yield self._exporters, name.removeprefix(_EXPORTED)
         for field in unit.stored:
             yield self._storing, field
+        if unit.declared:
+            yield self._by_package, unit.declared
 
     def stored_in(self, field: str) -> Iterator[tuple[Unit, str]]:
         """Yields the values that files store in fields of this name, each with the file.
@@ -356,6 +377,8 @@ class Program:
         for memory in (
             *kept,
             self._in_packages,
+            self._everywhere,
+            self._project_folders,
             self._members_elsewhere,
             self._types,
             self._visible_usings,
@@ -405,9 +428,11 @@ class Program:
         return NOT_FOUND
 
     def _find(self, unit: Unit, module: str) -> LocatedModule:
+        if unit.language in JVM and (located := self._declaring(unit, module)).units:
+            return located
         found: dict[Certainty, list[Unit]] = {Certainty.YES: [], Certainty.MAYBE: []}
         for other in self._by_key.get(key(unit.file, module), {}).values():
-            if other.language not in family_of(unit.language):
+            if other.language not in family_of(unit.language) or _is_elsewhere(other, module):
                 continue
             certainty = imports(unit.file, module, other.file)
             # A match in another repository is uncertain, unless the module names the repository.
@@ -417,6 +442,57 @@ class Program:
                 found[certainty].append(other)
         best = Certainty.YES if found[Certainty.YES] else Certainty.MAYBE
         return LocatedModule(tuple(_ordered(found[best])), best)
+
+    def _declaring(self, unit: Unit, module: str) -> LocatedModule:
+        """Returns the files that declare a package, or a type of one with its nested types: `a.Depot.Gate`."""
+        parts = module.split(".")
+        for count in range(len(parts), max(0, len(parts) - NESTED_MAX), -1):
+            files = self._by_package.get(".".join(parts[:count]), {})
+            owners = self._exporters.get(parts[count], {}) if count < len(parts) else files
+            found = [other for file, other in files.items() if file in owners]
+            near = [other for other in found if other.scope == unit.scope]
+            if found:
+                certainty = Certainty.YES if near else Certainty.MAYBE
+                return LocatedModule(tuple(_ordered(near or found)), certainty)
+        return NOT_FOUND
+
+    def nearest_value(self, unit: Unit, value: Value) -> Value:
+        """Returns the part of a value in the source root nearest to a file; uncertain if several are as near."""
+        if unit.language not in JVM or value.kind is not ValueKind.SYMBOL or not value.symbols[1:]:
+            return value
+        near = _nearest(unit, [self.units[ref.file] for ref in value.symbols])
+        files = {one.id for one in near}
+        is_one = len({one.root for one in near}) == 1
+        return value._replace(
+            symbols=tuple(ref for ref in value.symbols if ref.file in files),
+            certainty=value.certainty if is_one else min(value.certainty, Certainty.MAYBE),
+        )
+
+    def imported_everywhere(self, unit: Unit) -> Sequence[str]:
+        """Returns the namespaces that files of a project of C# import for a file of it."""
+        if unit.id not in self._everywhere:
+            sharing = [
+                other
+                for other in self._importing_everywhere.values()
+                if other.scope == unit.scope and self._share_project(unit, other)
+            ]
+            found = [name for other in _ordered(sharing) for name in other.everywhere]
+            self._everywhere[unit.id] = list(dict.fromkeys(found))
+        return self._everywhere[unit.id]
+
+    def _share_project(self, unit: Unit, other: Unit) -> bool:
+        """Returns whether the project of a file is that of another one: the nearest project file above each."""
+        return self._project_of(unit, unit.folder) == self._project_of(unit, other.folder)
+
+    def _project_of(self, unit: Unit, folder: str) -> str:
+        """Returns the nearest folder with a project file; without one, the root of the repository."""
+        known = (unit.scope, folder)
+        if known not in self._project_folders:
+            folders = {one.folder for one in self._projects.values() if one.scope == unit.scope}
+            while folder and folder not in folders:
+                folder = folder.rpartition("/")[0]
+            self._project_folders[known] = folder
+        return self._project_folders[known]
 
     def _in_package(self, unit: Unit, module: str) -> LocatedModule:
         """Returns the files of a module in the known packages; uncertain with several providers."""
@@ -472,7 +548,7 @@ class Program:
         before, self._is_incomplete = self._is_incomplete, False
         if not located.units and unit.language in REEXPORTS_MODULES:
             located = self._reexported_module(unit, whole)
-        exported = self.module_export(located, one.name, exclude=unit)
+        exported = self.nearest_value(unit, self.module_export(located, one.name, exclude=unit))
         is_incomplete, self._is_incomplete = self._is_incomplete, self._is_incomplete or before
         if exported.is_known or is_incomplete:
             return exported.with_strategy(Strategy.IMPORT) if exported.is_known else UNKNOWN
@@ -770,14 +846,14 @@ class Program:
 def _visible_groups(unit: Unit) -> Iterator[Hashable]:
     """Yields the groups of files whose names a file sees without an import."""
     if unit.language in SAME_FOLDER | MEMBERS_IN_FOLDER:
-        yield unit.scope, unit.language, unit.package
+        yield unit.scope, _group_of(unit.language), unit.package
     if unit.language in MEMBERS_ANYWHERE | OPEN_TYPES:
         yield from ((unit.scope, language) for language in family_of(unit.language))
 
 
 def _own_groups(unit: Unit) -> tuple[Hashable, Hashable]:
     """Returns the groups that a file belongs to."""
-    return (unit.scope, unit.language, unit.package), (unit.scope, unit.language)
+    return (unit.scope, _group_of(unit.language), unit.package), (unit.scope, unit.language)
 
 
 def _whole_names(unit: Unit) -> Iterator[str]:
@@ -832,4 +908,34 @@ def _share_members(unit: Unit, other: Unit) -> bool:
 
 def _share_names(unit: Unit, other: Unit) -> bool:
     """Returns whether two files see each other's definitions without an import."""
-    return (unit.scope, unit.package, unit.language) == (other.scope, other.package, other.language)
+    return (unit.scope, unit.package, _group_of(unit.language)) == (
+        other.scope,
+        other.package,
+        _group_of(other.language),
+    )
+
+
+def _group_of(language: str) -> str:
+    """Returns a name for all languages that share packages with one: Java and Kotlin do."""
+    return "jvm" if language in JVM else language
+
+
+def _is_elsewhere(other: Unit, module: str) -> bool:
+    """Returns whether a file declares a package that an imported module is not in, whatever its folder is called."""
+    return bool(other.declared) and not f"{module}.".startswith(f"{other.declared}.")
+
+
+def _nearest(unit: Unit, others: Sequence[Unit]) -> Sequence[Unit]:
+    """Returns the files whose source root is nearest to that of a file: the same, or most folders in common."""
+    if unit.language not in JVM or not others[1:]:
+        return others
+    closeness = {other.root: _closeness(unit.root, other.root) for other in others}
+    best = max(closeness.values())
+    return [other for other in others if closeness[other.root] == best]
+
+
+def _closeness(one: str, other: str) -> int:
+    if one == other:
+        return STEPS_MAX + len(one)
+    pairs = zip(one.split("/"), other.split("/"), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

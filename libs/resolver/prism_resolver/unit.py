@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from prism_contracts.code import (
     CALLABLE_KINDS,
+    GLOBAL_USING,
+    PACKAGE,
     TYPE_KINDS,
     VALUE_KINDS,
     Binding,
@@ -97,6 +99,11 @@ class Unit:
     aliases: Mapping[str, UnresolvedType]  # qualified name of an alias or an export -> its target
     folder: str = ""
     package: str = ""  # files of one package see each other's names, where the language has such packages
+    declared: str = ""  # the package that the file says it is in
+    # The folder below which the folders of packages begin, or the module that it belongs to.
+    root: str = ""
+    # Namespaces of C# that the file imports for all files of its project.
+    everywhere: Sequence[str] = ()
     manifest: Manifest | None = None  # the package that the file declares, as far as the parser extracts it
     name_lines: Sequence[int] = ()  # lines of the definitions' names, 1-based
     blob: str = ""  # hash of the content
@@ -121,6 +128,8 @@ def read_unit(facts: FileFacts) -> Unit:
     reader = _UnitReader(facts)
     wildcards, imports = reader.imports()
     variables, returns = reader.variables()
+    declared = reader.declared_package()
+    folder = facts.path.rpartition("/")[0]
     return Unit(
         id=facts.id,
         scope=facts.scope,
@@ -139,8 +148,11 @@ def read_unit(facts: FileFacts) -> Unit:
         usings=reader.usings(),
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
         blob=facts.blob,
-        folder=facts.path.rpartition("/")[0],
-        package=_package(facts),
+        folder=folder,
+        package=declared or _package(facts),
+        declared=declared,
+        root=_root(folder, declared) if facts.language in JVM else "",
+        everywhere=reader.everywhere(),
         manifest=named_manifest(facts.path, facts.symbols),
     )
 
@@ -150,6 +162,18 @@ def _package(facts: FileFacts) -> str:
     folder = facts.path.rpartition("/")[0]
     root = SOURCE_ROOT.match(folder) if facts.language in JVM else None
     return f"{root['module']}:{root['package']}" if root else folder
+
+
+def _root(folder: str, declared: str) -> str:
+    """Returns the folder below which the folders of packages begin; of sources of Maven or Gradle, their module."""
+    parts = declared.split(".")
+    for count in range(len(parts), 0, -1):
+        last = "/".join(parts[-count:])
+        if f"/{folder}".endswith(f"/{last}"):
+            folder = folder[: len(folder) - len(last)].rstrip("/")
+            break
+    root = SOURCE_ROOT.match(folder)
+    return root["module"] if root else folder
 
 
 def _is_submodule(one: Import) -> bool:
@@ -216,6 +240,12 @@ class _UnitReader:
             for s in facts.symbols
         ]
         self.makers = _makers(self.definitions) if facts.language in ECMASCRIPT else frozenset()
+
+    def declared_package(self) -> str:
+        return next((one.type for one in self._facts.bindings if one.name == PACKAGE and one.symbol < 0), "")
+
+    def everywhere(self) -> list[str]:
+        return [one.type for one in self._facts.bindings if one.name == GLOBAL_USING and one.symbol < 0]
 
     def named(self) -> dict[str, list[int]]:
         """Excludes variables that are imports: `const depot = require("./depot")`."""

@@ -594,10 +594,11 @@ def test_tests_of_a_java_package_see_its_types_without_an_import() -> None:
     path, of_test = "app/src/main/java/parcels/Depot.java", "app/src/test/java/parcels/DepotTest.java"
     edges = edges_of({path: depot, of_test: test})
     assert f"{of_test}:5 weigh -> {path}:Depot.weigh receiver_type" in edges
+    # Without an import it compiles only if a module of the package that it depends on has the type.
     elsewhere = of_test.replace("app/", "other/")
-    assert f"{elsewhere}:5 weigh -> {path}:Depot.weigh receiver_type" not in edges_of(
-        {path: depot, elsewhere: test}
-    )
+    found = f"{elsewhere}:5 weigh -> {path}:Depot.weigh receiver_type"
+    assert found in edges_of({path: depot, elsewhere: test})
+    assert found not in edges_of({path: depot, elsewhere: test, path.replace("app/", "third/"): depot})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from prism_chunker.core.comments import Leads
 from prism_chunker.core.cuts import find_cuts
 from prism_chunker.core.definitions import find_definitions
 from prism_chunker.core.expansions import read_expansions
+from prism_chunker.core.file_bindings import read_file_bindings
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.lines import TextRows
 from prism_chunker.core.macro_uses import read_macro_uses
@@ -51,7 +52,7 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
         cuts=find_cuts(syntax, lines, leads, budget.nodes_max),
         symbols=find_symbols(language, syntax, nesting, leads),
         references=tuple(sorted([*references, *uses], key=attrgetter("line"))),
-        bindings=bindings,
+        bindings=tuple(sorted([*read_file_bindings(syntax), *bindings], key=attrgetter("line"))),
     )
 
 

@@ -42,6 +42,7 @@
 (assignment_expression left: (member_access_expression expression: _ @qualifier name: (identifier) @assign))
 (object_creation_expression type: (identifier) @qualifier initializer: (initializer_expression (assignment_expression left: (identifier) @assign)))
 (object_creation_expression type: (generic_name . (identifier) @qualifier) initializer: (initializer_expression (assignment_expression left: (identifier) @assign)))
+(using_directive "global" !name [(identifier) (qualified_name)] @everywhere)
 (using_directive !name (identifier) @import)
 (using_directive !name (qualified_name) @import)
 (using_directive name: (identifier) @alias (qualified_name) @import)

@@ -35,6 +35,7 @@
 (marker_annotation name: (identifier) @call)
 (annotation name: (identifier) @call)
 
+(package_declaration [(identifier) (scoped_identifier)] @package)
 (import_declaration (scoped_identifier scope: (_) @module name: (identifier) @import) .)
 (import_declaration (_) @module (asterisk) @import)
 

@@ -26,6 +26,7 @@
 (delegation_specifier (user_type (type_identifier) @implements))
 (assignment (directly_assignable_expression (_) @qualifier (navigation_suffix (simple_identifier) @assign)))
 
+(package_header (identifier) @package)
 (import_header (identifier) @item)
 (import_header (identifier) @item (import_alias (type_identifier) @alias))
 (import_header (identifier) @module (wildcard_import) @import)

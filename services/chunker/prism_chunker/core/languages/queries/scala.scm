@@ -28,6 +28,7 @@
 (extends_clause type: (type_identifier) @extends)
 (extends_clause type: (generic_type type: (type_identifier) @extends))
 (assignment_expression left: (field_expression value: (_) @qualifier field: (identifier) @assign))
+(compilation_unit (package_clause name: (package_identifier) @package !body))
 (import_declaration (identifier) @import .) @from
 (import_declaration (namespace_wildcard) @import) @from
 (import_declaration (namespace_selectors (identifier) @import)) @from
