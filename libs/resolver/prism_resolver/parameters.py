@@ -2,7 +2,8 @@
 
 In: signatures as written, and the arguments of a call as the parser gives them. Parameters are text that people
 read as well: `(String, boolean=, Object...)`, where `=` marks one that may be left out and `...` one that takes
-the rest. Labels are part of a name in Swift alone, so only its parameters keep them: `(name: String)`.
+the rest. Labels are part of a name in Swift alone, so only its parameters show them: `(name: String)`. Those of
+Kotlin and C# are for calls that name their arguments: `labelled_parameters`.
 """
 
 import re
@@ -19,6 +20,8 @@ OVERLOADS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "cpp", "sw
 _TYPE_LAST = frozenset({"kotlin", "scala", "swift"})
 # Those in which a literal is never converted to an object of another class.
 _STRICT = frozenset({"java", "kotlin"})
+# Those in which a call may name its arguments, and give them in any order.
+NAMED_ARGUMENTS = frozenset({"kotlin", "csharp"})
 SPELLINGS_MAX = 20_000
 
 # The label of the object that an extension method is called on.
@@ -92,14 +95,18 @@ def parameters_of(language: str, name: str, signature: str) -> str:
     >>> parameters_of("java", "find", "public int find(final String name, Object... more)")
     '(String, Object...)'
     """
-    start = _opening(name, signature)
-    end = _closing(signature, start) if start >= 0 else -1
-    if end < 0:
-        return ""
-    if end == start + 1:
-        return "()"
-    parts = [part for part in _split(signature[start + 1 : end]) if part and part != "void"]
-    return f"({', '.join(_spelled(_parameter(language, part)) for part in parts)})"
+    shows_labels = language == "swift"
+    parameters = _parameters_of(language, name, signature)
+    return _listed(
+        None
+        if parameters is None
+        else [one if shows_labels or one.label == _OBJECT else one._replace(label="") for one in parameters]
+    )
+
+
+def labelled_parameters(language: str, name: str, signature: str) -> str:
+    """Returns the parameters of a function with their names, in languages whose calls may name arguments; else empty."""
+    return _listed(_parameters_of(language, name, signature)) if language in NAMED_ARGUMENTS else ""
 
 
 def fits(language: str, parameters: str, arguments: str) -> ArgumentFit:
@@ -141,6 +148,19 @@ def object_of(parameters: str) -> str:
 def count(parameters: str) -> int:
     """Returns the number of parameters; -1 if they are unknown."""
     return len(_read(parameters)) if parameters else -1
+
+
+def _parameters_of(language: str, name: str, signature: str) -> list[Parameter] | None:
+    start = _opening(name, signature)
+    end = _closing(signature, start) if start >= 0 else -1
+    if end < 0:
+        return None
+    parts = [part for part in _split(signature[start + 1 : end]) if part and part != "void"]
+    return [_parameter(language, part) for part in parts]
+
+
+def _listed(parameters: Sequence[Parameter] | None) -> str:
+    return "" if parameters is None else f"({', '.join(map(_spelled, parameters))})"
 
 
 def _opening(name: str, signature: str) -> int:
@@ -187,9 +207,12 @@ def _parameter(language: str, text: str) -> Parameter:
     if language in _TYPE_LAST:
         named, _, type_ = text.partition(":")
         words = _WORDS.findall(named)
-        label = words[0] if language == "swift" and words and words[0] != "_" else ""
+        label = (words[0] if language == "swift" else words[-1]) if words else ""
+        label = "" if label == "_" else label
         return Parameter(_base(type_), label, is_optional, is_rest or type_.strip().endswith("*"))
-    return Parameter(_base(_without_name(text)), _OBJECT if is_object else "", is_optional, is_rest)
+    named_last = _LAST_NAME.match(text) if language in NAMED_ARGUMENTS else None
+    label = _OBJECT if is_object else named_last["name"] if named_last else ""
+    return Parameter(_base(_without_name(text)), label, is_optional, is_rest)
 
 
 def _without_default(text: str) -> tuple[str, bool]:
@@ -267,13 +290,31 @@ def _fits_in_order(language: str, wanted: Sequence[Parameter], given: Sequence[P
     required = sum(not (one.optional or one.rest) for one in wanted)
     if len(given) < required or (len(given) > len(wanted) and not has_rest):
         return ArgumentFit.NO
-    fit = ArgumentFit.EXACT
+    fit, taken = ArgumentFit.EXACT, set()
     for at, argument in enumerate(given):
-        if argument.label:
-            return min(fit, ArgumentFit.MAYBE)  # from here on, names decide about the order
-        parameter = wanted[min(at, len(wanted) - 1)]
+        parameter = _parameter_for(language, at, given, wanted)
+        if parameter is None:
+            return ArgumentFit.NO if all(one.label for one in wanted) else min(fit, ArgumentFit.MAYBE)
+        taken.add(parameter)
         fit = min(fit, _fits_one(language, parameter, argument))
-    return fit
+    is_named = any(argument.label for argument in given)
+    is_whole = all(one.optional or one.rest or one in taken for one in wanted)
+    return fit if is_whole or not is_named else ArgumentFit.NO
+
+
+def _parameter_for(
+    language: str, at: int, given: Sequence[Parameter], wanted: Sequence[Parameter]
+) -> Parameter | None:
+    """Returns the parameter of an argument: the one that it names, else the one in its place; None if it names none.
+
+    A closure behind the brackets of a call in Kotlin is the last one.
+    """
+    argument = given[at]
+    if argument.label:
+        return next((one for one in wanted if one.label == argument.label), None)
+    placed = wanted[min(at, len(wanted) - 1)]
+    is_behind = language == "kotlin" and argument.type == LAMBDA_TYPE and at == len(given) - 1
+    return wanted[-1] if is_behind and placed.type != LAMBDA_TYPE else placed
 
 
 def _fits_labels(wanted: Sequence[Parameter], given: Sequence[Parameter]) -> ArgumentFit:

@@ -285,7 +285,8 @@ class Program:
             definition = self.definition(ref)
             body = self._body(ref) if definition.bodiless else ref
             symbol = (body.file, definition.qualified_name, without_marks(definition.parameters))
-            found.setdefault(known.setdefault(symbol, body), []).append(definition.parameters)
+            described = definition.described_parameters
+            found.setdefault(known.setdefault(symbol, body), []).append(described)
         return found
 
     def constructors(self, ref: SymbolRef) -> Sequence[SymbolRef]:

@@ -56,7 +56,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 14
+RULES = 15
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -298,7 +298,7 @@ class Resolver:
     def _invoked(self, ref: SymbolRef, arguments: str) -> Sequence[SymbolRef]:
         """Returns the `invoke` of a Kotlin class's companion, if a call of the class fits it and no constructor."""
         definition = self._program.definition(ref)
-        if not arguments or fits("kotlin", definition.parameters or "()", arguments):
+        if not arguments or fits("kotlin", definition.described_parameters or "()", arguments):
             return ()
         name = f"{definition.qualified_name}.invoke"
         inside = self._program.units[ref.file].named.get(name, ())
@@ -331,7 +331,7 @@ class Resolver:
         found = [
             ref
             for ref in self._inference.inherited_members(unit, owner, own.name)
-            if fits(language, self._program.definition(ref).parameters, arguments)
+            if fits(language, self._program.definition(ref).described_parameters, arguments)
         ]
         chosen = self._fitting(found, arguments)
         return chosen if len(chosen) == 1 else ()
@@ -384,7 +384,7 @@ class Resolver:
             for ref in refs
             if not definition(ref).parameters
             or definition(ref).kind in TYPE_KINDS
-            or fits(language, definition(ref).parameters, arguments)
+            or fits(language, definition(ref).described_parameters, arguments)
         )
 
     def may_mean(self, reference: Reference, lookup: LookupKind, ref: SymbolRef) -> bool:

@@ -31,7 +31,7 @@ from prism_resolver.languages import (
 )
 from prism_resolver.manifests import Manifest, named_manifest
 from prism_resolver.modules import File
-from prism_resolver.parameters import OVERLOADS, parameters_of
+from prism_resolver.parameters import NAMED_ARGUMENTS, OVERLOADS, labelled_parameters, parameters_of
 
 WHOLE_MODULE = "*"
 # The name of a module's default export.
@@ -54,6 +54,13 @@ class UnitDefinition(NamedTuple):
     exported: bool
     # Those of a function or of what makes a type, where names are overloaded: as in `parameters.py`.
     parameters: str = ""
+    # The same with their names, where a call may name its arguments.
+    labelled: str = ""
+
+    @property
+    def described_parameters(self) -> str:
+        """The parameters with all that chooses among overloads."""
+        return self.labelled or self.parameters
 
 
 class Import(NamedTuple):
@@ -196,6 +203,12 @@ def parameters_in(language: str, symbol: Symbol | SymbolFact) -> str:
     return sys.intern(parameters_of(language, symbol.name, symbol.signature))
 
 
+def _labelled_in(language: str, symbol: Symbol | SymbolFact) -> str:
+    if language not in NAMED_ARGUMENTS or symbol.kind in VALUE_KINDS:
+        return ""
+    return sys.intern(labelled_parameters(language, symbol.name, symbol.signature))
+
+
 def enclosing_callable(facts: FileFacts, symbol: int) -> int:
     """Returns the innermost callable that is or encloses a symbol; -1 if none, or a class is nearer."""
     while symbol >= 0 and facts.symbols[symbol].kind not in CALLABLE_KINDS:
@@ -236,6 +249,7 @@ class _UnitReader:
                 s.bodiless,
                 s.exported,
                 parameters_in(facts.language, s),
+                _labelled_in(facts.language, s),
             )
             for s in facts.symbols
         ]

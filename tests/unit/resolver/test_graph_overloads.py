@@ -408,3 +408,42 @@ def test_cpp_names_of_nested_namespaces(body: str, found: str) -> None:
 def test_cpp_a_using_declaration_is_a_use() -> None:
     files = {"deep.h": DEEP, "use.cpp": '#include "deep.h"\nusing town::shop::deep::Depot;\n'}
     assert "2 Depot -> 2" in lines_of(files, "use.cpp")
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("weigh(name = other())", "6 weigh -> 2"),
+        ("weigh(size = other())", "6 weigh -> 3"),
+        ("weigh(deep = true, name = other())", "6 weigh -> 4"),
+        ("weigh(size = other()) { }", "6 weigh -> 5"),
+    ],
+)
+def test_kotlin_names_of_arguments_choose_an_overload(call: str, found: str) -> None:
+    text = (
+        "class Depot {\n  fun weigh(name: String) {}\n  fun weigh(size: Int) {}\n"
+        "  fun weigh(name: String, deep: Boolean) {}\n  fun weigh(size: Long, step: Int = 1, then: () -> Unit) {}\n"
+        f"  fun f() {{ {call} }}\n}}\n"
+    )
+    assert {one for one in lines_of({"a.kt": text}, "a.kt") if " weigh " in one} == {found}
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("Weigh(name: Other())", "5 Weigh -> 2"),
+        ("Weigh(size: Other())", "5 Weigh -> 3"),
+        ("Weigh(deep: true, name: Other())", "5 Weigh -> 4"),
+    ],
+)
+def test_csharp_names_of_arguments_choose_an_overload(call: str, found: str) -> None:
+    text = (
+        "class Depot {\n  void Weigh(string name) {}\n  void Weigh(int size) {}\n"
+        f"  void Weigh(string name, bool deep) {{}}\n  void F() {{ {call}; }}\n}}\n"
+    )
+    assert {one for one in lines_of({"a.cs": text}, "a.cs") if " Weigh " in one} == {found}
+
+
+def test_swift_labels_of_unknown_arguments_choose_an_overload() -> None:
+    text = "class Depot {\n  func weigh(name: String) {}\n  func weigh(size: Int) {}\n  func f() { weigh(size: other()) }\n}\n"
+    assert {one for one in lines_of({"a.swift": text}, "a.swift") if " weigh " in one} == {"4 weigh -> 3"}
