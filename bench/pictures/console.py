@@ -26,6 +26,7 @@ SIZES = ((1280, 800), (768, 900), (360, 740))
 THEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 # Written to docs/pictures, in one size; the others are looked at in the folder of the run.
 KEPT_WIDTH = 1280
+BRANCH = "retries"
 QUESTION = "how is a token revoked"
 INDEXED = ROOT / "services"
 PAGES = {
@@ -38,6 +39,7 @@ PAGES = {
     "symbol": f"/r/{REPO}/-/symbol/HEAD?name=TokenBook.find",
     "map": f"/r/{REPO}/-/map/HEAD",
     "branches": f"/r/{REPO}/-/branches",
+    "branch": f"/r/{REPO}/-/branch/{BRANCH}",
     "documents": "/documents",
     "tasks": "/tasks",
     "usage": "/usage",
@@ -45,7 +47,7 @@ PAGES = {
     "tokens": "/tokens",
     "health": "/health",
 }
-KEPT = ("search", "symbol", "map")
+KEPT = ("search", "symbol", "map", "branch")
 
 
 def main() -> int:
@@ -57,11 +59,14 @@ def main() -> int:
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not chromium:
         sys.exit("No Chromium: `apt-get install chromium`, or set CHROMIUM.")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as work:
         environment = os.environ | {"PRISM_DATA_DIR": folder, "PRISM_CONFIG": os.devnull}
         _prism(environment, "up", "--port", "0", "--detach")
         try:
-            _prism(environment, "index", str(INDEXED), "--name", REPO, "--wait")
+            tree = _work_tree(Path(work))
+            _prism(environment, "index", str(tree), "--name", REPO, "--wait")
+            _change(tree)
+            _prism(environment, "index", str(tree), "--name", REPO, "--ref", BRANCH, "--wait")
             _prism(environment, "tasks", "create", "Limit the retries of deliveries", "--repo", REPO)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -73,13 +78,40 @@ def main() -> int:
     return len(problems)
 
 
+def _work_tree(folder: Path) -> Path:
+    """Returns the indexed files as a repository of their own."""
+    tree = folder / "services"
+    shutil.copytree(INDEXED, tree, ignore=shutil.ignore_patterns("__pycache__"))
+    _git(tree, "init", "-q", "-b", "main")
+    _git(tree, "add", "-A")
+    _git(tree, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "Begin")
+    return tree
+
+
+def _change(tree: Path) -> None:
+    """Change, add and remove a file on a branch."""
+    _git(tree, "checkout", "-q", "-b", BRANCH)
+    gateway = tree / "gateway" / "prism_gateway"
+    script = gateway / "console" / "static" / "console.js"
+    script.write_text(script.read_text().replace("PAUSE_MS = 160", "PAUSE_MS = 200"))
+    (gateway / "retries.py").write_text('"""How often a delivery is tried."""\n\nRETRIES_MAX = 3\n')
+    (gateway / "console" / "prose.py").unlink()
+
+
+def _git(tree: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=tree, check=True, capture_output=True)
+
+
 def _wait_for_graph(browser: Browser, environment: dict[str, str]) -> None:
     page = browser.new_page()
     page.goto(_prism(environment, "open", "--print").split()[-1])
     base = page.url.removesuffix("/repos")
     for _ in range(GRAPH_S_MAX):
-        page.goto(base + PAGES["map"])
-        if "graph_not_built" not in page.content():
+        waits = []
+        for name in ("map", "branch"):
+            page.goto(base + PAGES[name])
+            waits.append("graph_not_built" in page.content())
+        if not any(waits):
             break
         page.wait_for_timeout(1_000)
     page.close()
@@ -124,8 +156,10 @@ def _visit(page: Page, look: str, width: int, out: Path, every: Path | None) -> 
             page.screenshot(path=out / f"console-{name}-{look.partition('-')[0]}.png")
     if width == KEPT_WIDTH:
         messages.place = f"keys-{look}"
-        for problem in _use_keys(page, base):
+        for problem in (*_use_keys(page, base), *_use_card(page, base)):
             messages.add(problem)
+        if every:
+            page.screenshot(path=every / f"card-{look}.png")
     # In this order: what the browser says about the script is no problem.
     return [*messages.problems, *(_inject(page) if width == KEPT_WIDTH else [])]
 
@@ -146,6 +180,22 @@ def _use_keys(page: Page, base: str) -> list[str]:
         page.wait_for_url("**/-/blob/**", timeout=RESULTS_MS_MAX)
     except Exception as error:  # noqa: BLE001 - reported with the others
         return [f"keys: {error}"]
+    return []
+
+
+def _use_card(page: Page, base: str) -> list[str]:
+    """Open the card of a name with the pointer, close it, and open it again with the keyboard."""
+    page.goto(base + PAGES["file"])
+    name = page.locator('a[href="?symbol=TokenBook"]').first
+    try:
+        name.hover()
+        page.wait_for_selector(".card", timeout=RESULTS_MS_MAX)
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".card", state="detached", timeout=RESULTS_MS_MAX)
+        name.focus()
+        page.wait_for_selector(".card", timeout=RESULTS_MS_MAX)
+    except Exception as error:  # noqa: BLE001 - reported with the others
+        return [f"card: {error}"]
     return []
 
 

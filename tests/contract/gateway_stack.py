@@ -199,6 +199,7 @@ from prism_contracts.rpc.symbols import (
     SymbolAnswer,
     SymbolReferences,
     TextLine,
+    UseCounts,
 )
 from prism_contracts.rpc.tasks import (
     CREATE_TASK,
@@ -352,6 +353,8 @@ class FakeServices:
         self.hits: tuple[Hit, ...] = (HIT,)
         self.has_files = True  # whether a listing lists any
         self.overview = OVERVIEW
+        self.definition = DEFINITION
+        self.known: tuple[str, ...] = ("main",)  # names with a definition
         self.files_of_layer: tuple[FileEntry, ...] | None = None  # of `topic`; None: those of the base
         self.texts: dict[tuple[str, str], str] = {}  # by ref and path
         self.modules = tuple(map(module_entry, range(300)))
@@ -483,13 +486,15 @@ class FakeServices:
 
     async def definitions(self, request: DefinitionsRequest) -> DefinitionsReply:
         self.asked.append(request)
-        found = DEFINITION.model_copy(
+        found = self.definition.model_copy(
             update={"body": "def main():\n    run()\n"} if request.include_body else {}
         )
+        counts = {ReferenceGroup.CALLERS: 40, ReferenceGroup.TESTS: 2}
+        uses = UseCounts(groups=counts, by_name=3) if request.count_uses else None
         return DefinitionsReply(
             answers=tuple(
-                SymbolAnswer(symbol=symbol, definitions=(found,), total=1)
-                if symbol == "main"
+                SymbolAnswer(symbol=symbol, definitions=(found,), total=1, uses=uses)
+                if symbol in self.known
                 else SymbolAnswer(symbol=symbol, definitions=(), total=0, suggestions=("main",))
                 for symbol in request.symbols
             ),

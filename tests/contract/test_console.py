@@ -33,6 +33,8 @@ PAGES = [
     "/r/acme/app/-/blob/HEAD/src/app.py",
     "/r/acme/app/-/blob/feature~x/src/app.py",
     "/r/acme/app/-/symbol/HEAD?name=main",
+    "/r/acme/app/-/card/HEAD?name=main",
+    "/r/acme/app/-/card/HEAD?name=unknown",
     "/r/acme/app/-/map/HEAD",
     "/r/acme/app/-/branches",
     "/r/acme/app/-/branch/topic",
@@ -332,6 +334,45 @@ async def test_a_branch_that_is_not_indexed_has_no_page(stack: Stack) -> None:
     assert answer.status_code == 404
     assert "Open the page of branches" in answer.text
     assert "<img" not in answer.text
+
+
+async def test_a_card_has_what_a_name_means(stack: Stack) -> None:
+    symbol = stack.fake.definition.symbol.model_copy(update={"docstring": "\n  Run it.\n\nMore."})
+    stack.fake.definition = stack.fake.definition.model_copy(update={"symbol": symbol})
+    async with stack.rest() as http:
+        await signed_in(http)
+        card = (await http.get("/r/acme/app/-/card/HEAD?path=src/app.py&name=main")).text
+        file = (await http.get("/r/acme/app/-/blob/HEAD/src/app.py")).text
+    assert "<html" not in card
+    assert "<code>def main()</code>" in card
+    assert "<p>Run it.</p>" in card
+    assert "/r/acme/app/-/blob/HEAD/src/app.py#L3" in card
+    assert "42 uses, 3 of them by name only" in card
+    assert 'data-card="/r/acme/app/-/card/HEAD?path=src/app.py&amp;name="' in file
+
+
+async def test_a_card_shows_no_definition_of_a_similar_name(stack: Stack) -> None:
+    symbol = stack.fake.definition.symbol.model_copy(update={"name": "mains", "qualified_name": "mains"})
+    stack.fake.definition = stack.fake.definition.model_copy(update={"symbol": symbol})
+    async with stack.rest() as http:
+        await signed_in(http)
+        card = (await http.get("/r/acme/app/-/card/HEAD?name=main")).text
+    assert "No definition of <code>main</code>" in card
+    assert "mains" not in card
+
+
+async def test_hostile_text_of_a_card_is_shown_as_text(stack: Stack) -> None:
+    fields = dict.fromkeys(("name", "qualified_name", "signature", "docstring"), PAYLOAD)
+    symbol = stack.fake.definition.symbol.model_copy(update=fields)
+    stack.fake.definition = stack.fake.definition.model_copy(update={"symbol": symbol, "file_path": PAYLOAD})
+    async with stack.rest() as http:
+        await signed_in(http)
+        stack.fake.known = ("main", PAYLOAD)
+        for name in ("main", quote(PAYLOAD)):
+            card = await http.get(f"/r/acme/app/-/card/HEAD?name={name}&path={quote(PAYLOAD)}")
+            assert card.status_code == 200
+            assert "<img" not in card.text
+            assert "<script>" not in card.text
 
 
 async def test_hostile_names_of_components_are_shown_as_text(stack: Stack) -> None:

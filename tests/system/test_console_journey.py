@@ -28,9 +28,14 @@ def pay() -> str:
 
 
 @pytest.fixture(scope="module")
-def hostile(shared_stack: RunningStack, tmp_path_factory: pytest.TempPathFactory) -> RunningStack:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The work tree of the repository."""
+    return tmp_path_factory.mktemp("hostile")
+
+
+@pytest.fixture(scope="module")
+def hostile(shared_stack: RunningStack, folder: Path) -> RunningStack:
     """The stack, with a repository whose paths, code and commit message are payloads."""
-    folder = tmp_path_factory.mktemp("hostile")
     for name in NAMES:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,6 +105,27 @@ def test_a_name_leads_to_the_symbol_and_its_users(hostile: RunningStack, browser
         return "Callers" in _check(page)
 
     wait_until(is_shown, what="the graph")
+
+
+def test_a_card_has_the_signature_of_a_name(browser: httpx2.Client) -> None:
+    card = _check(browser.get(f"/r/{REPO}/-/card/HEAD", params={"name": "charge_card", "path": NAMES[1]}))
+    assert "def charge_card(cents: int)" in card
+    assert "<p>Charge a card: &#39;&#34;&gt;.</p>" in card  # the index leaves tags of documentation out
+
+
+def test_an_overlay_is_shown_beside_its_base(
+    hostile: RunningStack, folder: Path, browser: httpx2.Client
+) -> None:
+    (folder / NAMES[0]).write_text(CODE.replace("charge_card(7)", f"charge_card(8)  # {PAYLOAD}"))
+    (folder / NAMES[1]).unlink()
+    (folder / "src" / f"new {PAYLOAD}.py").write_text(CODE)
+    overlay = hostile.prism_json("sync", str(folder), "--name", REPO)
+    shown = _check(browser.get(f"/r/{REPO}/-/branch/{quote(overlay['handle'])}"))
+    for mark in ("added", "changed", "removed"):
+        assert shown.count(f'<li><span class="mark {mark}">') == 1, mark
+    assert "return charge_card(8)  # &lt;img" in shown
+    assert 'class="l gone"' in shown
+    assert overlay["handle"] in _check(browser.get(f"/r/{REPO}/-/branches"))
 
 
 def test_the_other_pages_of_a_repository_answer(browser: httpx2.Client) -> None:

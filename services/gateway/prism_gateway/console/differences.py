@@ -1,8 +1,8 @@
 """What differs between two texts, as rows with the numbers of their lines. Takes lines, returns rows.
 
 Texts of repositories are hostile, and all tenants share the process. The work is bounded by the number of changed
-lines (Myers): `difflib` takes minutes for 2,000 lines that repeat. Texts that differ in more lines are shown as one
-replacement.
+lines (Myers): `difflib` takes 2.6 s for 2,000 lines of which every second repeats. Texts that differ in more lines
+are shown as one replacement.
 """
 
 from collections.abc import Iterator, Sequence

@@ -25,6 +25,7 @@ USES_SHOWN: Final = 200
 CALLEES_SHOWN: Final = 60
 BODY_LINES: Final = 40
 DEFINITIONS_SHOWN: Final = 10
+DOC_CHARS_MAX: Final = 300
 HEADINGS: Final = {
     ReferenceGroup.CALLERS: "Callers",
     ReferenceGroup.SUBTYPES: "Subtypes",
@@ -123,4 +124,35 @@ def _groups(found: SymbolReferences, entries: list[ReferenceEntry]) -> list[UseG
     return shown
 
 
-VIEWS: Final = (PageView("/r/{name:repository}/-/symbol/{ref}", "find_references", show_symbol),)
+async def show_card(visit: Visit) -> Response:
+    """The fragment about a name in code: its signature, place, first line of documentation, number of uses.
+
+    Of several definitions it shows the one in the same file, or else the best; never one with a similar name.
+    """
+    name, ref = visit.part("name"), ref_of(visit.part("ref"))
+    symbol, path = visit.query.get("name", ""), visit.query.get("path", "")
+    reply = await visit.ask(DEFINITIONS, repo=name, ref=ref, symbols=[symbol], count_uses=True)
+    answer = reply.answers[0]
+    named = [found for found in answer.definitions if found.symbol.name == symbol]
+    one = next((found for found in named if found.file_path == path), next(iter(named), None))
+    return visit.show(
+        "_card.html",
+        name=name,
+        ref=ref,
+        symbol=symbol,
+        answer=answer,
+        one=one,
+        doc=_first_line(one.symbol.docstring) if one else "",
+        uses=sum(answer.uses.groups.values()) if answer.uses else None,
+        by_name=answer.uses.by_name if answer.uses else 0,
+    )
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip()[:DOC_CHARS_MAX] for line in text.split("\n") if line.strip()), "")
+
+
+VIEWS: Final = (
+    PageView("/r/{name:repository}/-/symbol/{ref}", "find_references", show_symbol),
+    PageView("/r/{name:repository}/-/card/{ref}", "get_symbol_definition", show_card),
+)

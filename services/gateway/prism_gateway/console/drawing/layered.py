@@ -128,8 +128,11 @@ def draw(nodes: Sequence[MapNode], links: Sequence[MapLink]) -> MapDrawing:
         _boxes(nodes, rows, places, left, sizes),
     )
     curves = _curves(routes, frame, groups_of(len(nodes), sure))
-    height = places[-1].bottom if places else 0.0
-    return MapDrawing(round(right + MARGIN, 1), round(height + ROW_GAP_MIN, 1), frame.boxes, curves)
+    bottom = places[-1].bottom if places else 0.0
+    lowest = set(rows[-1]) if rows else set()
+    is_dipping = any({link.source, link.target} <= lowest for link in drawn)
+    height = bottom + (ROW_GAP_MIN if is_dipping else MARGIN)
+    return MapDrawing(round(right + MARGIN, 1), round(height, 1), frame.boxes, curves)
 
 
 def _sizes(nodes: Sequence[MapNode]) -> list[tuple[float, float]]:

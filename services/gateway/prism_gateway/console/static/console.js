@@ -1,9 +1,10 @@
-// What links and forms do not: results while a question is typed, running imports, keys, and marked lines.
+// What links and forms do not: results while a question is typed, running imports, keys, marked lines, cards of names.
 // Every page works without it.
 "use strict";
 
 const HEADERS = { "x-prism-fragment": "1" };
 const PAUSE_MS = 160;
+const CARD_MS = 250;
 
 // Results while a question is typed: the form's own address, whose changing part is asked for.
 for (const form of document.querySelectorAll("form[data-live]")) {
@@ -71,6 +72,52 @@ document.addEventListener("click", (event) => {
   history.replaceState(null, "", `#L${a}-L${b}`);
   mark(false);
 });
+
+// Cards of names in code: after a pause on a name, or with its focus. Escape closes the card; the link works as always.
+for (const code of document.querySelectorAll("[data-card]")) {
+  const known = new Map();
+  let card = null, owner = null, timer = 0;
+  const close = () => {
+    clearTimeout(timer);
+    owner?.removeAttribute("aria-describedby");
+    card?.remove();
+    card = owner = null;
+  };
+  const open = async (link) => {
+    const name = new URLSearchParams(link.getAttribute("href")).get("symbol");
+    let html = known.get(name);
+    if (html === undefined) {
+      const answer = await fetch(code.dataset.card + encodeURIComponent(name), { headers: HEADERS }).catch(() => null);
+      if (!answer?.ok) return;
+      known.set(name, (html = await answer.text()));
+    }
+    if (owner !== link || card) return; // another name, or none, meanwhile
+    card = document.createElement("div");
+    Object.assign(card, { className: "card", id: "card", role: "tooltip", innerHTML: html });
+    document.body.append(card);
+    const at = link.getBoundingClientRect(), own = card.getBoundingClientRect();
+    const isAbove = at.bottom + own.height + 8 > innerHeight && at.top > own.height + 8;
+    card.style.left = `${Math.max(8, Math.min(at.left, innerWidth - own.width - 8)) + scrollX}px`;
+    card.style.top = `${(isAbove ? at.top - own.height - 4 : at.bottom + 4) + scrollY}px`;
+    link.setAttribute("aria-describedby", "card");
+    card.addEventListener("pointerenter", () => clearTimeout(timer));
+    card.addEventListener("pointerleave", leave);
+  };
+  const enter = (event) => {
+    const link = event.target.closest?.('a[href^="?symbol="]');
+    if (card && link === owner) return clearTimeout(timer);
+    if (!link) return owner && leave();
+    close();
+    owner = link;
+    timer = setTimeout(open, CARD_MS, link);
+  };
+  const leave = () => { clearTimeout(timer); timer = setTimeout(close, CARD_MS); };
+  code.addEventListener("pointerover", enter);
+  code.addEventListener("pointerleave", leave);
+  code.addEventListener("focusin", enter);
+  code.addEventListener("focusout", (event) => { if (!card?.contains(event.relatedTarget)) close(); });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
+}
 
 // A component of the map under the pointer: its own lines are brought out.
 for (const picture of document.querySelectorAll(".picture svg[role]")) {
