@@ -37,7 +37,9 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     found = (
         use for reference in facts.references for use in _qualifier_uses(reference) if _head(use) in known
     )
-    return replace(facts, references=(*facts.references, *dict.fromkeys(found)))
+    own = set(facts.references) if facts.language == "cpp" else frozenset()
+    added = [use for use in dict.fromkeys(found) if use not in own]
+    return replace(facts, references=(*facts.references, *added))
 
 
 def _qualifier_uses(reference: Reference) -> Iterator[Reference]:

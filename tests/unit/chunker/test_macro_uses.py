@@ -24,6 +24,7 @@ def used(text: str, path: str = "shop.h") -> list[str]:
         ("#if SHOP\n#endif\n", ["1 SHOP"]),
         ("#ifdef SHOP\n#elif defined(DEPOT)\n#endif\n", ["1 SHOP", "2 DEPOT"]),
         ("#ifndef SHOP\n#  define SHOP 1\n#endif\n#undef SHOP\n", ["1 SHOP", "4 SHOP"]),
+        ("#pragma once\n#include <a.h>\n#ifndef SHOP\n#define SHOP\n#endif\n", ["3 SHOP"]),
         ("# if !SHOP && !defined DEPOT || GATE > 3\n#endif\n", ["1 SHOP", "1 DEPOT", "1 GATE"]),
         ("#if SHOP || \\\n  DEPOT(1, 2)\n#endif\n", ["1 SHOP", "2 DEPOT("]),
         ("#if SHOP /* NO */ && 'N' // NO\n#endif\n", ["1 SHOP"]),

@@ -447,3 +447,11 @@ def test_csharp_names_of_arguments_choose_an_overload(call: str, found: str) -> 
 def test_swift_labels_of_unknown_arguments_choose_an_overload() -> None:
     text = "class Depot {\n  func weigh(name: String) {}\n  func weigh(size: Int) {}\n  func f() { weigh(size: other()) }\n}\n"
     assert {one for one in lines_of({"a.swift": text}, "a.swift") if " weigh " in one} == {"4 weigh -> 3"}
+
+
+def test_cpp_a_field_of_a_header_is_used_where_its_member_is_called() -> None:
+    files = {
+        "shop.hpp": "struct Gate { void open(); };\nstruct Shop {\n  Gate gate_;\n  void run();\n};\n",
+        "shop.cpp": '#include "shop.hpp"\nvoid Shop::run() { gate_.open(); }\n',
+    }
+    assert {"2 gate_ -> 3", "2 open -> 1"} <= lines_of(files, "shop.cpp")

@@ -96,6 +96,7 @@
 (pointer_expression argument: (qualified_identifier) @value)
 (binary_expression (qualified_identifier) @value)
 (case_statement value: (qualified_identifier) @value)
+(call_expression function: (field_expression argument: (identifier) @value))
 (condition_clause value: [(identifier) (qualified_identifier)] @value)
 (for_range_loop right: [(identifier) (qualified_identifier)] @value)
 (optional_parameter_declaration default_value: [(identifier) (qualified_identifier)] @value)
