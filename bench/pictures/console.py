@@ -1,7 +1,7 @@
 """Opens the console in Chromium, checks what only a browser can check, and writes pictures of its pages.
 
 Checked on each page: no message of the browser (a broken rule of the content security policy is one), no wider
-than the window, keys, results while typing. It needs Playwright (`make pictures` installs it) and Chromium
+than the window, nothing serious for axe-core, keys, results while typing. It needs Playwright (`make pictures` installs it) and Chromium
 (`apt-get install chromium`, or CHROMIUM=).
 """
 
@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 PRISM = str(Path(sys.executable).parents[2] / "bin" / "prism")
@@ -23,6 +24,9 @@ RESULTS_MS_MAX = 5_000
 GRAPH_S_MAX = 180
 REPO = "acme/prism"
 SIZES = ((1280, 800), (768, 900), (360, 740))
+SERIOUS = frozenset({"serious", "critical"})
+NODES_SHOWN = 3
+AXE = {"resultTypes": ["violations"]}
 THEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 # Written to docs/pictures, in one size; the others are looked at in the folder of the run.
 KEPT_WIDTH = 1280
@@ -150,6 +154,8 @@ def _visit(page: Page, look: str, width: int, out: Path, every: Path | None) -> 
         page.wait_for_timeout(SETTLE_MS)
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             messages.add("wider than the window")
+        for problem in _inaccessible(page):
+            messages.add(problem)
         if every:
             page.screenshot(path=every / f"{name}-{look}.png", full_page=True)
         if name in KEPT and width == KEPT_WIDTH:
@@ -162,6 +168,17 @@ def _visit(page: Page, look: str, width: int, out: Path, every: Path | None) -> 
             page.screenshot(path=every / f"card-{look}.png")
     # In this order: what the browser says about the script is no problem.
     return [*messages.problems, *(_inject(page) if width == KEPT_WIDTH else [])]
+
+
+def _inaccessible(page: Page) -> list[str]:
+    """Returns what axe-core finds that keeps people out."""
+    found = Axe().run(page, options=AXE).response["violations"]
+    return [
+        f"{one['id']} ({one['impact']}): {one['help']}: "
+        f"{'; '.join(node['html'][:120] for node in one['nodes'][:NODES_SHOWN])}"
+        for one in found
+        if one["impact"] in SERIOUS
+    ]
 
 
 def _use_keys(page: Page, base: str) -> list[str]:
