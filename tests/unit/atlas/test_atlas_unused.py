@@ -216,6 +216,16 @@ def test_a_member_may_override_one_of_a_supertype_outside():
     assert DoubtReason.INHERITED in reasons({"depot.py": code}, "Walk.visit_Call")
 
 
+def test_a_supertype_outside_may_have_the_name_of_a_type_inside():
+    code = (
+        "import urllib.request\n\nclass Request:\n    pass\n\n"
+        "class Adapted(urllib.request.Request):\n    def add_header(self, key):\n        return key\n\n"
+        "class Own(Request):\n    def lost(self):\n        return 1\n\nAdapted()\nOwn()\n"
+    )
+    assert DoubtReason.INHERITED in reasons({"depot.py": code}, "Adapted.add_header")
+    assert DoubtReason.INHERITED not in reasons({"depot.py": code}, "Own.lost")
+
+
 def test_without_text_nothing_is_called_unused():
     found = found_in({"depot.py": "def _weigh():\n    return 1\n"}, is_down=True)
     assert found["_weigh"].group is UnusedGroup.UNCLEAR

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph
+from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, SYMBOL_KINDS, Graph
 from prism_atlas.core.hierarchy import INHERITANCE, IS_TYPE
 from prism_atlas.core.traversal import step, traverse
 from prism_atlas.core.unused.rules import EXCEPTIONS, INERT_BASES, INERT_MARKS
-from prism_contracts.code import CALLABLE_KINDS, EdgeKind, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, EdgeKind, EdgeStatus, SymbolKind
 from prism_contracts.rpc.unused import DoubtReason, UseDoubt
 from prism_resolver.languages import C_FAMILY, ECMASCRIPT, JVM
 
@@ -240,9 +240,20 @@ class Surroundings:
         symbols, lines = self._graph.symbols, self._lines[path]
         at = int(symbols.name_line[node])
         text = "\n".join(lines[at - 1 : at - 1 + HEADER_LINES_MAX])
+        inside = self._supertypes(node)
         for name in bases_of(text, self._name(node), self._language(node)):
-            if not any(IS_TYPE[symbols.kind[one]] for one in self._graph.named(name).tolist()):
+            if name not in inside:
                 yield name
+
+    def _supertypes(self, node: int) -> set[str]:
+        """Returns the names of the direct supertypes that the repository defines.
+
+        A type that only has the name of a base is none: the repository may define a `Request`, and extend another.
+        """
+        graph, edges = self._graph, self._graph.edges
+        out = graph.edges_out(node)
+        is_above = np.isin(edges.kind[out], _INHERITANCE_CODES) & (edges.status[out] == _RESOLVED)
+        return {self._name(one) for one in edges.target[out][is_above].tolist()}
 
     @staticmethod
     def _is_inert(base: str, *, is_type: bool) -> bool:
@@ -333,4 +344,6 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
+_INHERITANCE_CODES = [EDGE_KINDS.index(kind) for kind in INHERITANCE]
+_RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 _OVERRIDES_CODE = list(EdgeKind).index(EdgeKind.OVERRIDES)
