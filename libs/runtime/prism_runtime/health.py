@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from prism_runtime.metrics import OK, ReadyMetrics
 
+LIVE_PATH, READY_PATH, METRICS_PATH = "/livez", "/readyz", "/metrics"
 READY_TIMEOUT_S = 2.0
 # A scrape repeats the checks if no one asked /readyz for so long.
 READY_SHOWN_S = 5.0
@@ -121,7 +122,7 @@ def health_routes(
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
         return Response(encode(metrics), media_type=content_type)
 
-    return [Route("/livez", livez), Route("/readyz", readyz), Route("/metrics", show_metrics)]
+    return [Route(LIVE_PATH, livez), Route(READY_PATH, readyz), Route(METRICS_PATH, show_metrics)]
 
 
 def health_app(

@@ -8,9 +8,10 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from prism_runtime.health import LIVE_PATH, METRICS_PATH, READY_PATH
+
 CLOSE = (b"connection", b"close")
-READY_PATH = "/readyz"
-HEALTH_PATHS = frozenset({"/livez", READY_PATH, "/metrics"})
+HEALTH_PATHS = frozenset({LIVE_PATH, READY_PATH, METRICS_PATH})
 # How long a request waits for the start: records open within a second, or some on a busy machine. Then the app
 # answers that it is not connected.
 START_PATIENCE_S = 10.0

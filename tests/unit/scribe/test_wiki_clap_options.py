@@ -55,5 +55,10 @@ def test_options_of_fields() -> None:
     ]
 
 
+def test_an_attribute_that_nothing_closes_hides_no_option_far_below() -> None:
+    text = ["#[arg(", *["    x,"] * 40, "/// The scale.", "#[arg(long)]", "scale: String,"]
+    assert options(text) == [ClapOption("--scale", "The scale.", 44)]
+
+
 def test_other_code_has_no_options() -> None:
     assert options(['fn main() { let a = "Arg::new"; }', "struct A {", "    b: u32,", "}"]) == []

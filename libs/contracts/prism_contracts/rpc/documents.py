@@ -357,7 +357,7 @@ class WriteTagsRequest(CallerRequest):
 
 
 class WriteTagsReply(Message):
-    """What the model chose, unchecked: the text may have told it anything."""
+    """The tags that the model chose. Nothing has checked them: a document can contain instructions to a model."""
 
     tags: tuple[str, ...] = ()
     model: str = ""  # empty if no model chose

@@ -21,7 +21,7 @@ _GUARD = re.compile(
     rb"[ \t]*(\w+)[^\n]*+(?:\s|//[^\n]*+)*+#[ \t]*+define[ \t]++(\w+)[ \t]*+\r?$", re.MULTILINE
 )
 # Before the guard of a header a file has at most a pragma.
-_DIRECTIVE_BEFORE = re.compile(rb"(?m)^[ \t]*+#[ \t]*+(?!pragma\b)\w")
+_FIRST_DIRECTIVE = re.compile(rb"(?m)^[ \t]*+#[ \t]*+(?!pragma\b)\w")
 _SILENT = re.compile(COMMENT_OR_LITERAL + rb"|\b__has_\w+[ \t]*+\([^()\n]*+\)", re.DOTALL)
 _NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*+([ \t]*+\()?")
 _MACRO_NAME = re.compile(rb"\b" + MACRO + rb"\b(?:[ \t]*+\()?")
@@ -54,9 +54,10 @@ def read_macro_uses(syntax: Syntax, nesting: Nesting) -> dict[int, Reference]:
 
 def _in_conditions(source: bytes) -> Iterator[re.Match[bytes]]:
     """Yields the names in conditions, each with the bracket after it."""
+    first = _FIRST_DIRECTIVE.search(source)
     for directive in _DIRECTIVE.finditer(source):
-        is_first = directive[1] == b"ifndef" and not _DIRECTIVE_BEFORE.search(source, 0, directive.start())
-        guard = _GUARD.match(source, directive.start(2)) if is_first else None
+        is_first = first is not None and directive.start() <= first.start()
+        guard = _GUARD.match(source, directive.start(2)) if is_first and directive[1] == b"ifndef" else None
         if guard and guard[1] == guard[2]:
             continue
         start, end = directive.span(2)

@@ -127,7 +127,7 @@ def _groups(found: SymbolReferences, entries: list[ReferenceEntry]) -> list[UseG
 async def show_card(visit: Visit) -> Response:
     """The fragment about a name in code: its signature, place, first line of documentation, number of uses.
 
-    Of several definitions it shows the one in the same file, or else the best; never one with a similar name.
+    Shows the definition in the same file if there are several, or else the best match. Ignores similar names.
     """
     name, ref = visit.part("name"), ref_of(visit.part("ref"))
     symbol, path = visit.query.get("name", ""), visit.query.get("path", "")

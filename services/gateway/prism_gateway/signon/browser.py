@@ -19,7 +19,7 @@ import httpx2
 
 from prism_contracts.errors import ErrorCode, PrismError, shown
 from prism_gateway.signon.issuers import Issuer
-from prism_gateway.signon.keys import DISCOVERY_PATH, Fetch
+from prism_gateway.signon.keys import Fetch, configuration_of
 
 DONE_PATH: Final = "/login/done"
 ATTEMPT_S: Final = 600
@@ -166,9 +166,7 @@ class BrowserSignOn:
         if self._clock() - fetched_at < METADATA_FRESH_S:
             return page, exchange
         try:
-            found = await self._fetch(issuer.issuer.rstrip("/") + DISCOVERY_PATH)
-            if found.get("issuer") != issuer.issuer:  # RFC 8414, 3.3
-                raise ValueError("its configuration names another issuer")  # noqa: TRY301 - one way to fail
+            found = await configuration_of(issuer, self._fetch)
             page, exchange = _url(found["authorization_endpoint"]), _url(found["token_endpoint"])
         except (ValueError, KeyError, TimeoutError, httpx2.HTTPError) as error:
             raise _away(issuer, error) from error

@@ -36,6 +36,14 @@ KeySet = Mapping[tuple[str, str], Key]  # by key id and algorithm
 log = logging.getLogger(__name__)
 
 
+async def configuration_of(issuer: Issuer, fetch: Fetch) -> Json:
+    """Returns what an issuer publishes of itself. Raises ValueError, TimeoutError, httpx2.HTTPError."""
+    found = await fetch(issuer.issuer.rstrip("/") + DISCOVERY_PATH)
+    if found.get("issuer") != issuer.issuer:  # RFC 8414, 3.3
+        raise ValueError("its configuration names another issuer")
+    return found
+
+
 def usable_keys(document: Json) -> KeySet:
     """Returns the keys of a JWKS that verify signatures. Others, and broken ones, are left out."""
     listed = document.get("keys")
@@ -118,10 +126,7 @@ class KeyBook:
     async def _jwks_uri(self) -> str:
         if self._issuer.jwks_uri:
             return self._issuer.jwks_uri
-        found = await self._fetch(self._issuer.issuer.rstrip("/") + DISCOVERY_PATH)
-        if found.get("issuer") != self._issuer.issuer:  # RFC 8414, 3.3
-            raise ValueError("its configuration names another issuer")
-        return str(found["jwks_uri"])
+        return str((await configuration_of(self._issuer, self._fetch))["jwks_uri"])
 
 
 def _algorithm(entry: Json) -> Algorithm | None:

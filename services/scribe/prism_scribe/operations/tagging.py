@@ -1,6 +1,7 @@
 """Has a language model choose tags for a document.
 
-What it chooses is unchecked: the document may have told it anything. The caller keeps what the document holds.
+Returns the choice unchecked, because a document can contain instructions to a model. The caller drops tags that the
+document does not support.
 """
 
 from typing import Annotated

@@ -136,7 +136,8 @@ def propose(title: str, content: str, others: TagVocabulary) -> Proposal:
 def accepted(chosen: Iterable[str], title: str, content: str, others: TagVocabulary) -> Proposal:
     """Returns what remains of tags that a language model chose: those in use, and those whose words the document has.
 
-    The text may have told the model anything. Confidence is that of the words of the document, as in `propose`.
+    A document can contain instructions to a model, so all other tags are dropped. `confidence` is computed from the
+    words of the document, as in `propose`.
     """
     weights = weights_of(title, content)
     words = set(terms_of(title)) | set(terms_of(content[:CONTENT_CHARS_READ_MAX]))

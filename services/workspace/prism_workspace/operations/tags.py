@@ -34,10 +34,12 @@ class TagProposals:
         others = await self._others(caller, record)
         in_use = [tag for tag, _ in others.in_use.most_common(TAGS_OFFERED_MAX)]
         written = await self._writer.write(caller, record.title, content, in_use=in_use, model=model)
-        proposal = accepted(written.tags, record.title, content, others)
-        if written.model and not proposal.tags:
+        if written.model:
+            proposal = accepted(written.tags, record.title, content, others)
+            if proposal.tags:
+                return proposal, written
             written = WriteTagsReply(without_model="The language model chose no tag that the document holds.")
-        return (proposal if written.model else propose(record.title, content, others)), written
+        return propose(record.title, content, others), written
 
     async def _others(self, caller: CallerRequest, record: DocumentRecord) -> TagVocabulary:
         records = await self._documents.listed(caller)

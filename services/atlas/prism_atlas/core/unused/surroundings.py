@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, SYMBOL_KINDS, Graph
+from prism_atlas.core.graph import EDGE_KINDS, NONE, SYMBOL_KINDS, Graph
 from prism_atlas.core.hierarchy import INHERITANCE, IS_TYPE
 from prism_atlas.core.traversal import step, traverse
+from prism_atlas.core.unused.reach import OVERRIDES, RESOLVED
 from prism_atlas.core.unused.rules import EXCEPTIONS, INERT_BASES, INERT_MARKS
-from prism_contracts.code import CALLABLE_KINDS, EdgeKind, EdgeStatus, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, SymbolKind
 from prism_contracts.rpc.unused import DoubtReason, UseDoubt
 from prism_resolver.languages import C_FAMILY, ECMASCRIPT, JVM
 
@@ -207,7 +208,7 @@ class Surroundings:
     def _overrides_here(self, node: int) -> bool:
         edges = self._graph.edges
         kinds = {int(kind) for kind in edges.kind[self._graph.edges_out(node)]}
-        return _OVERRIDES_CODE in kinds
+        return OVERRIDES in kinds
 
     def _trait_around(self, node: int) -> str:
         """Returns the trait that the `impl` block around a function of Rust implements."""
@@ -252,7 +253,7 @@ class Surroundings:
         """
         graph, edges = self._graph, self._graph.edges
         out = graph.edges_out(node)
-        is_above = np.isin(edges.kind[out], _INHERITANCE_CODES) & (edges.status[out] == _RESOLVED)
+        is_above = np.isin(edges.kind[out], _INHERITANCE_CODES) & (edges.status[out] == RESOLVED)
         return {self._name(one) for one in edges.target[out][is_above].tolist()}
 
     @staticmethod
@@ -345,5 +346,3 @@ def _indent(text: str) -> int:
 
 
 _INHERITANCE_CODES = [EDGE_KINDS.index(kind) for kind in INHERITANCE]
-_RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
-_OVERRIDES_CODE = list(EdgeKind).index(EdgeKind.OVERRIDES)

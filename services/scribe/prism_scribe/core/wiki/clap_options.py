@@ -47,11 +47,14 @@ def _built(text: Sequence[str]) -> Iterator[ClapOption]:
 
 def _derived(text: Sequence[str]) -> Iterator[ClapOption]:
     said: list[str] = []
-    attributes, opened = "", 0
+    attributes, opened, began = "", 0, 0
     for number, line in enumerate(text, 1):
+        if opened and number - began > LINES_MAX:  # nothing closes its bracket
+            said, attributes, opened = [], "", 0
         if opened or _ATTRIBUTE.match(line):
+            began = began if opened else number
             attributes += line
-            opened = attributes.count("[") - attributes.count("]")
+            opened += line.count("[") - line.count("]")
         elif doc := _DOC.match(line):
             said.append(doc[1])
         elif line.lstrip().startswith("#["):
