@@ -7,7 +7,7 @@ from gateway_stack import HIT
 
 from prism_contracts.rpc.files import ListFilesRequest
 from prism_contracts.rpc.graph import CallHierarchyRequest
-from prism_contracts.rpc.search import SearchRequest
+from prism_contracts.rpc.search import Corpus, SearchRequest
 from prism_runtime.tasks import cancelled
 
 RECOVERY_S = 120
@@ -20,14 +20,17 @@ def searches_of(stack) -> list[SearchRequest]:
     return [request for request in stack.fake.asked if isinstance(request, SearchRequest)]
 
 
-async def test_a_fast_context_searches_each_domain_once(stack) -> None:
+async def test_the_domains_of_a_fast_context_share_three_searches(stack) -> None:
     async with stack.mcp() as client:
         answer = (
             await client.call_tool("get_context", {"question": "main", "mode": "fast"})
         ).structured_content
     searches = searches_of(stack)
-    assert len({request.path_filter for request in searches}) == 5  # code and refs are not narrowed
-    assert len(searches) == 6
+    assert len(searches) == 3
+    process = next(request.path_filter for request in searches if request.path_filter)
+    assert "workflows" in process
+    assert "AGENTS" in process
+    assert {request.corpus for request in searches if not request.path_filter} == {Corpus.CODE, Corpus.DOCS}
     assert (answer["mode"], len(answer["rounds"]), answer["is_complete"]) == ("fast", 1, True)
     (item,) = answer["items"]
     assert item["domain"] == "code"
@@ -42,14 +45,14 @@ async def test_a_repeated_context_is_the_kept_one_until_the_index_changes(stack)
         again = (await http.post("/api/v1/context", json=body)).json()
         assert searches_of(stack) == []
         assert (again["items"], again["receipt"]["cached"]) == (first["items"], True)
-        assert [(one["calls"], one["cached"]) for one in again["rounds"]] == [(0, 6)]
+        assert [(one["calls"], one["cached"]) for one in again["rounds"]] == [(0, 3)]
         # Another budget shows more or less of the same searches.
         other = (await http.post("/api/v1/context", json=body | {"max_tokens": 100})).json()
         assert searches_of(stack) == []
-        assert [(one["calls"], one["cached"]) for one in other["rounds"]] == [(0, 6)]
+        assert [(one["calls"], one["cached"]) for one in other["rounds"]] == [(0, 3)]
         stack.fake.corpus_version += 1
         renewed = (await http.post("/api/v1/context", json=body)).json()
-    assert len(searches_of(stack)) == 6
+    assert len(searches_of(stack)) == 3
     assert not renewed["receipt"]["cached"]
 
 
@@ -84,7 +87,7 @@ async def test_a_domain_without_files_is_not_searched(stack) -> None:
         stack.fake.corpus_version += 1
         stack.fake.has_files = True
         await http.post("/api/v1/context", json=body)
-    assert len(searches_of(stack)) == 2 + 6
+    assert len(searches_of(stack)) == 2 + 3
 
 
 async def test_hits_keep_the_order_of_their_search_whatever_their_scores(stack) -> None:

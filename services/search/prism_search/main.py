@@ -182,6 +182,7 @@ async def build(
             names=known_names,
             metrics=SearchMetrics(metrics),
             reranker=reranker,
+            member_texts_bytes_max=settings.member_texts_kept_bytes_max,
         ),
         grep=GrepHandler(
             reader,

@@ -26,6 +26,11 @@ class SearchSettings(AnswersSettings, ServiceSettings):
     texts_kept_bytes_max: int = Field(
         256 * 1024 * 1024, ge=0, description="Memory for the texts that exact search has read, in bytes."
     )
+    member_texts_kept_bytes_max: int = Field(
+        32 * 1024 * 1024,
+        ge=0,
+        description="Memory for the texts around hits that search has read, in bytes.",
+    )
     answers_enabled: bool = Field(
         default=True,
         description="Answer repeated questions from the cache while the index is unchanged.",

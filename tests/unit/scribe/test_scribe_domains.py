@@ -3,7 +3,7 @@
 import pytest
 
 from prism_contracts.rpc.context import Domain
-from prism_scribe.core.domains import GLOBS, domain_of
+from prism_scribe.core.domains import domain_of, glob_of
 from prism_store.globs import compile_glob
 
 # pydantic, httpx, tokio, gin, kubernetes, vite, rails, home-assistant, prism
@@ -79,4 +79,15 @@ def test_the_path_tells_the_domain(path: str, domain: Domain) -> None:
 
 @pytest.mark.parametrize(("path", "domain"), CASES, ids=[path for path, _ in CASES])
 def test_the_search_of_a_domain_covers_its_files(path: str, domain: Domain) -> None:
-    assert compile_glob(GLOBS[domain]).fullmatch(path)
+    assert compile_glob(glob_of((domain,))).fullmatch(path)
+
+
+def test_domains_that_share_a_search_have_the_files_of_each():
+    shared = compile_glob(glob_of((Domain.PROCESS, Domain.WORKSPACE)))
+    assert shared.fullmatch(".github/workflows/ci.yml")
+    assert shared.fullmatch("AGENTS.md")
+    assert not shared.fullmatch("src/app.py")
+
+
+def test_a_search_that_a_domain_without_globs_shares_is_not_narrowed():
+    assert glob_of((Domain.INTENT, Domain.REFS)) == ""

@@ -298,3 +298,17 @@ def test_callee_outside_the_text_or_too_long_is_not_shown() -> None:
     long = "\n".join(["def check(key):", *["    look(key)"] * CALLEE_LINES_MAX])
     whole = Callee(1.0, OutlineEntry("F", "function", 1, CALLEE_LINES_MAX + 1, "check"))
     assert short_callee([whole], MemberText(long, 1, "python")) == ()
+
+
+def test_a_text_returns_the_lines_that_it_has():
+    text = MemberText("first\nsecond\nthird", 10, "python")
+    assert text.text_of(Range(11, 12)) == "second\nthird"
+    assert text.text_of(Range(11, 13)) is None
+
+
+def test_a_text_answers_several_questions():
+    text = MemberText("def settle(): ...\ndef refund(): ...", 1, "python")
+    settle, refund = ask("settle"), ask("refund")
+    assert text.stems_by_line(settle).keys() == {1}
+    assert text.stems_by_line(refund).keys() == {2}
+    assert text.stems_by_line(settle).keys() == {1}

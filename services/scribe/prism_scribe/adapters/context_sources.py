@@ -7,6 +7,7 @@ only if all its searches were.
 
 import hashlib
 import logging
+from collections.abc import Sequence
 from typing import TypeVar
 
 from prism_contracts.base import Message
@@ -108,13 +109,13 @@ class ContextSources:
             self._is_of_index = False
         return reply.results if reply is not None else ()
 
-    async def has_files(self, domain: Domain, glob: str) -> bool:
-        """Returns whether a file may be in a domain. A search that finds nothing costs more than others.
+    async def has_files(self, domains: Sequence[Domain], glob: str) -> bool:
+        """Returns whether a file may be in one of these domains. A search that finds nothing costs more than others.
 
         Not counted as a request: it is asked once for each state of the index.
         """
         request = self.scoped(ListFilesRequest, glob=glob, limit=1)
-        key = self.key(f"files:{domain.value}", request)
+        key = self.key("files:" + "+".join(domains), request)
         known = self._cache.has_files(key) if key else True
         if known is not None:
             return known

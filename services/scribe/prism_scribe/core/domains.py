@@ -4,7 +4,8 @@ docs/guides/contexts.md describes the domains. Questions are sorted by them when
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from prism_contracts.rpc.context import Domain
 
@@ -68,26 +69,23 @@ def domain_of(path: str) -> Domain:
     return next((domain for domain, pattern in _PATTERNS.items() if pattern.fullmatch(path)), Domain.CODE)
 
 
-def _anywhere(*names: str) -> str:
-    return "{" + ",".join(f"**/{name}" for name in names) + "}"
-
-
-# Narrows the search of a domain; `domain_of` decides. A glob is exact about case, so the usual spellings are listed.
-GLOBS: Mapping[Domain, str] = {
-    Domain.INTENT: _anywhere(
+# What the search of a domain is narrowed to, in any folder; `domain_of` decides. A glob is exact about case, so the usual
+# spellings are listed.
+NAMES: Mapping[Domain, Sequence[str]] = {
+    Domain.INTENT: (
         "README*", "readme*", "VISION*", "vision*", "ROADMAP*", "roadmap*", "SPEC*", "spec*.md", "ARCHITECTURE*",
         "architecture*", "DESIGN*", "design*", "overview*", "OVERVIEW*", "principles*", "adr*/**", "decision*/**",
         "rfc*/**", "spec*/**", "requirements/**", "product/**", "design/**", "architecture/**", "internals/**",
         "MISSION*", "GOALS*", "goals*", "philosophy*", "internals*", "PRD*", "adr-*", "adr_*",
     ),
-    Domain.RESEARCH: _anywhere(
+    Domain.RESEARCH: (
         "research/**", "exploration*/**", "experiment*/**", "investigation*/**", "spike*/**", "studies/**",
         "analys*/**", "post*mortem*/**", "notes/**", "proposal*/**", "draft*/**", "generated/**", "journal/**",
         "research*", "investigation*", "findings*", "analysis*", "experiment*", "benchmark*.md", "*.ipynb",
         "retrospective*/**", "spike*", "post*mortem*", "RESEARCH*", "BENCHMARK*",
     ),
-    Domain.REFS: "",
-    Domain.PROCESS: _anywhere(
+    Domain.REFS: (),
+    Domain.PROCESS: (
         ".github/workflows/**", ".github/actions/**", ".circleci/**", ".buildkite/**", ".gitlab*", ".gitlab/**",
         ".travis*", "*appveyor*", "azure-pipelines*", ".pre-commit*", ".readthedocs*", "*akefile*", "*.mk", "justfile",
         "Taskfile*", "Jenkinsfile*", "noxfile.py", "tox.ini", "tasks.py", "build.gradle*", "CMakeLists.txt",
@@ -95,11 +93,17 @@ GLOBS: Mapping[Domain, str] = {
         "helm/**", "charts/**", "terraform/**", "CONTRIBUTING*", "contributing*", "RELEAS*", "DEVELOP*", "HACKING*",
         "BUILD*", "INSTALL*", "SECURITY*", "runbook*/**", "operations/**", "requirements*.txt", ".goreleaser*",
     ),
-    Domain.WORKSPACE: _anywhere(
+    Domain.WORKSPACE: (
         "AGENTS*", "CLAUDE*", "GEMINI*", "CONVENTIONS*", "CODING*", "STYLE*", "style*.md", ".cursor/**", ".claude/**",
         ".windsurf/**", ".vscode/**", ".devcontainer/**", ".cursorrules", ".windsurfrules", ".editorconfig",
         ".github/copilot-instructions.md", ".github/instructions/**", ".github/prompts/**", "CODEOWNERS", "mise.toml",
         ".github/PULL_REQUEST_TEMPLATE*", ".github/ISSUE_TEMPLATE/**",
     ),
-    Domain.CODE: "",
+    Domain.CODE: (),
 }  # fmt: skip
+
+
+def glob_of(domains: Collection[Domain]) -> str:
+    """Returns the glob of the files of any of the domains; empty if one of them is not narrowed."""
+    names = [NAMES[domain] for domain in domains]
+    return "**/{" + ",".join(chain.from_iterable(names)) + "}" if all(names) else ""

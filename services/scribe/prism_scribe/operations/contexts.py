@@ -1,6 +1,6 @@
 """Gathers the context of a question, without a language model.
 
-fast: a search in each domain
+fast: a search in each domain, or one for several
 deep: then what the question names, its parts, the words that nothing found so far contains, and the tests that
 are named after the best files; then the neighbors of the best places in the graph. Three rounds, each in parallel
 """
@@ -35,17 +35,23 @@ from prism_contracts.rpc.symbols import DEFINITIONS, DefinitionsRequest
 from prism_runtime.bus import Bus
 from prism_scribe.adapters.context_sources import ContextCache, ContextSources
 from prism_scribe.core.bundle import bundle
-from prism_scribe.core.domains import GLOBS, domain_of
+from prism_scribe.core.domains import domain_of, glob_of
 from prism_scribe.core.named_tests import glob_of_tests, nearest_test
 from prism_scribe.core.places import ContextPlace, ContextPlaces, place_of
 from prism_scribe.core.questions import AskedQuestion, read_question, route
 from prism_scribe.settings import ScribeSettings
 
-CODE_HITS_MAX = 30
-PROSE_HITS_MAX = 10
-REFS_HITS_MAX = 30  # the search of refs is not narrowed, and other domains take a part of it
+# The search of refs is not narrowed, and other domains take a part of it.
+HITS_MAX = {domain: 30 if domain in (Domain.CODE, Domain.REFS) else 10 for domain in Domain}
+SHARED_HITS_MAX = 40
 FURTHER_HITS_MAX = 8  # hits per search in later rounds
 PROSE = frozenset({Domain.INTENT, Domain.RESEARCH, Domain.REFS})
+# Domains that share a search where all are asked.
+SHARED = (
+    (Domain.INTENT, Domain.RESEARCH, Domain.REFS),
+    (Domain.PROCESS, Domain.WORKSPACE),
+    (Domain.CODE,),
+)
 # A question that names no domain is mostly about code.
 WEIGHTS = {domain: 1.0 if domain is Domain.CODE else 0.5 for domain in Domain}
 NAMED_SCORE = 1.0  # the question itself names it
@@ -147,13 +153,16 @@ class Contexts:
 
 
 async def _search_domains(gathered: Gathered, number: int) -> None:
-    """Round 1: a search in each domain."""
-    found = await asyncio.gather(*(_in_domain(gathered, domain) for domain in gathered.domains))
-    for domain, hits in zip(gathered.domains, found, strict=True):
-        is_aside = len(gathered.domains) == len(Domain) and domain is not Domain.CODE
+    """Round 1: a search in each domain. Those that show little of what they find share a search."""
+    is_of_all = set(gathered.domains) == set(Domain)
+    groups = SHARED if is_of_all else [(domain,) for domain in gathered.domains]
+    found = await asyncio.gather(*(_in_domains(gathered, group) for group in groups))
+    hits_by_domain = {domain: hits for searched in found for domain, hits in searched.items()}
+    for domain in gathered.domains:
+        is_aside = is_of_all and domain is not Domain.CODE
         weight = WEIGHTS[domain] if len(gathered.domains) > 1 else 1.0
         why = f"matches the question in {domain.value}"
-        for hit, score in _in_order(hits[: OTHERS_MAX if is_aside else None]):
+        for hit, score in _in_order(hits_by_domain[domain][: OTHERS_MAX if is_aside else None]):
             gathered.places.add(place_of(hit, domain, score * weight, number, why))
 
 
@@ -209,18 +218,24 @@ async def _follow_edges(gathered: Gathered, number: int) -> None:
     await asyncio.gather(*(_neighbors(gathered, number, place) for place in best[:FOLLOWED_MAX]))
 
 
-async def _in_domain(gathered: Gathered, domain: Domain) -> list[Hit]:
-    glob = GLOBS[domain]
-    if glob and not await gathered.sources.has_files(domain, glob):
-        return []
-    hits = await gathered.sources.search(
-        domain,
+async def _in_domains(gathered: Gathered, group: Sequence[Domain]) -> dict[Domain, list[Hit]]:
+    """Returns the hits of each domain of a group, from one search."""
+    hits = await _search(gathered, group)
+    return {domain: [hit for hit in hits if domain_of(hit.file_path) is domain] for domain in group}
+
+
+async def _search(gathered: Gathered, group: Sequence[Domain]) -> Sequence[Hit]:
+    glob = glob_of(group)
+    if glob and not await gathered.sources.has_files(group, glob):
+        return ()
+    is_prose = PROSE.issuperset(group)
+    return await gathered.sources.search(
+        group[0],
         query=gathered.question.text,
-        corpus=Corpus.DOCS if domain in PROSE else Corpus.CODE,
+        corpus=Corpus.DOCS if is_prose else Corpus.CODE,
         path_filter=glob,
-        limit={Domain.CODE: CODE_HITS_MAX, Domain.REFS: REFS_HITS_MAX}.get(domain, PROSE_HITS_MAX),
+        limit=HITS_MAX[group[0]] if len(group) == 1 else SHARED_HITS_MAX,
     )
-    return [hit for hit in hits if domain_of(hit.file_path) is domain]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class Question:
         # The last components of the symbols that it names.
         self.symbol_names = tuple(map(last_name, query.symbols))
         # A word that begins like no stem is similar to none of them: this check rejects most words.
-        self._heads = frozenset(stem[:HEAD_CHARS] for stem in query.stems)
+        self.heads = frozenset(stem[:HEAD_CHARS] for stem in query.stems)
         self.stem_heads = {stem: head_code(stem[:HEAD_CHARS]) for stem in query.stems}
         self._kin: dict[str, tuple[tuple[str, float], ...]] = {}
         self._matched: dict[frozenset[str], Mapping[str, float]] = {}
@@ -85,7 +85,7 @@ class Question:
         return found
 
     def _kin_of(self, word: str) -> tuple[tuple[str, float], ...]:
-        if word[:HEAD_CHARS] not in self._heads:
+        if word[:HEAD_CHARS] not in self.heads:
             return ()
         known = self._kin.get(word)
         if known is None:

@@ -53,6 +53,7 @@ class SearchHandler:
         names: NameReader,
         metrics: SearchMetrics,
         reranker: Reranker | None,
+        member_texts_bytes_max: int,
     ) -> None:
         self._reader = reader
         self._repositories = repositories
@@ -60,7 +61,14 @@ class SearchHandler:
         self._metrics = metrics
         self._rarity = RarityCounter(reader, repositories)
         self._spelling = Spelling(names, self._rarity)
-        self._retrieval = Retrieval(reader, repositories, embedding, facts, metrics)
+        self._retrieval = Retrieval(
+            reader,
+            repositories,
+            embedding,
+            facts,
+            metrics,
+            member_texts_bytes_max=member_texts_bytes_max,
+        )
         self._reranking = Reranking(self._retrieval, reranker)
 
     async def search(self, request: SearchRequest) -> SearchReply:

@@ -16,18 +16,18 @@ from prism_runtime.tracing import Attribute
 from prism_search.adapters.embedding import QueryEmbedding, Vector
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.filters import no_file_passes
+from prism_search.adapters.member_texts import MemberTexts
 from prism_search.adapters.metrics import SearchMetrics
 from prism_search.adapters.near_symbols import most_similar, near_symbols
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.diagnosis import diagnose
 from prism_search.core.matching import Question
 from prism_search.core.passages import Range
-from prism_search.core.retrieval.assemble import Passage, hit_of, members, text_range
+from prism_search.core.retrieval.assemble import MemberHit, Passage, hit_of, members, text_range
 from prism_search.core.retrieval.candidates import Candidate
 from prism_search.core.retrieval.context import SearchContext
 from prism_search.core.retrieval.filters import dropped_by, filters_of
 from prism_search.core.retrieval.fuse import LegResults, candidates_of, fuse_legs
-from prism_search.core.retrieval.member_text import MemberText
 from prism_search.core.retrieval.members import extent, whole_file
 from prism_search.core.retrieval.plan import (
     DEEP_LEG,
@@ -85,8 +85,11 @@ class Retrieval:
         embedding: QueryEmbedding,
         facts: Facts,
         metrics: SearchMetrics,
+        *,
+        member_texts_bytes_max: int,
     ) -> None:
         self._reader = reader
+        self._texts = MemberTexts(reader, member_texts_bytes_max)
         self._repositories = repositories
         self._embedding = embedding
         self._facts = facts
@@ -139,11 +142,7 @@ class Retrieval:
 
     async def contents(self, target: Target, passages: Sequence[Passage]) -> Sequence[str | None]:
         """Returns the text of each passage; None if its file was replaced."""
-        excerpts = [
-            Excerpt(file.file, file.generation, file.starts, found.start, found.end)
-            for file, found in passages
-        ]
-        return await read_excerpts(self._reader, target.scope, excerpts)
+        return await read_excerpts(self._reader, target.scope, [_excerpt(*passage) for passage in passages])
 
     async def _members(
         self,
@@ -155,24 +154,35 @@ class Retrieval:
         """Returns the hits as symbols, from the text of the functions that the passages touch."""
         whole = _whole_files(passages)
         ranges = [known or extent(file, found) for (file, found), known in zip(passages, whole, strict=True)]
-        wider = [(file, lines) for (file, _), lines in zip(passages, ranges, strict=True)]
-        contents = await self.contents(context.target, wider)
+        wider = [_excerpt(file, lines) for (file, _), lines in zip(passages, ranges, strict=True)]
+        languages = [file.language for file, _ in passages]
+        texts = await self._texts.read(context.target.scope, wider, languages)
         read = [
-            (passage, file_range, MemberText(content, lines.start, passage[0].language))
-            for passage, file_range, lines, content in zip(passages, whole, ranges, contents, strict=True)
-            if content is not None
+            (passage, file_range, text)
+            for passage, file_range, text in zip(passages, whole, texts, strict=True)
+            if text is not None
         ]
         found = members(context, question, read, candidates)
         is_whole = len(read) == len(passages)
         if context.request.detail is not Detail.FULL:
-            return Hits(tuple(hit for _, hit in found), is_whole)
-        texts = await self.contents(context.target, [(file, text_range(hit)) for file, hit in found])
+            return Hits(tuple(member.hit for member in found), is_whole)
         hits = [
-            hit.model_copy(update={"content": text})
-            for (_, hit), text in zip(found, texts, strict=True)
+            member.hit.model_copy(update={"content": text})
+            for member, text in zip(found, await self._full_texts(context.target, found), strict=True)
             if text is not None
         ]
         return Hits(tuple(hits), is_whole and len(hits) == len(found))
+
+    async def _full_texts(self, target: Target, found: Sequence[MemberHit]) -> Sequence[str | None]:
+        """Returns the text of each hit, of which a long symbol was not read to its end."""
+        texts = [member.text.text_of(text_range(member.hit)) for member in found]
+        missing = [index for index, text in enumerate(texts) if text is None]
+        read = await self.contents(
+            target, [(found[index].file, text_range(found[index].hit)) for index in missing]
+        )
+        for index, text in zip(missing, read, strict=True):
+            texts[index] = text
+        return texts
 
     async def diagnose(self, context: SearchContext, retrieved: Retrieved) -> dict[str, object]:
         """Returns why a question has no hits."""
@@ -255,6 +265,10 @@ def _counted(found: LegResults) -> dict[str, str | int]:
         Attribute.MISSING_LEGS: ",".join(found.missing),
         Attribute.POINTS: sum(map(len, found.points.values())),
     }
+
+
+def _excerpt(file: Candidate, lines: Range) -> Excerpt:
+    return Excerpt(file.file, file.generation, file.starts, lines.start, lines.end)
 
 
 def _whole_files(passages: Sequence[Passage]) -> list[Range | None]:

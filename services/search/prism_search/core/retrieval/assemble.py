@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from prism_contracts.base import hit_id
 from prism_contracts.code import Flag
@@ -23,6 +24,15 @@ from prism_search.core.retrieval.members import (
 )
 
 Passage = tuple[Candidate, Range]
+
+
+class MemberHit(NamedTuple):
+    """A hit as a symbol, its file, and the text that was read around it."""
+
+    file: Candidate
+    hit: Hit
+    text: MemberText
+
 
 EXAMPLES = re.compile(r"(?:^|/)_?(?:examples?|samples?|demos?)/", re.IGNORECASE)
 ABOUT_EXAMPLES = re.compile(r"\b(?:examples?|samples?|demos?)\b", re.IGNORECASE)
@@ -97,14 +107,14 @@ def members(
     question: Question,
     read: Sequence[tuple[Passage, Range | None, MemberText]],
     candidates: Sequence[Candidate],
-) -> list[tuple[Candidate, Hit]]:
+) -> list[MemberHit]:
     """Returns the hits of passages as symbols, each symbol once; the first with its callees among the candidates.
 
     The lines and what stands beside them are left out as requested.
 
     Where a whole file was read, its range is given, and the hit may be any of its symbols.
     """
-    hits: dict[tuple[str, int], tuple[Candidate, Hit]] = {}
+    hits: dict[tuple[str, int], MemberHit] = {}
     detail = context.request.detail
     is_sure = bool(read) and read[0][0][0].likelihood >= HIGH_MIN
     budgets = BUDGETS if is_sure else BUDGETS_IF_UNSURE
@@ -136,7 +146,7 @@ def members(
                 "is_whole": bool(shown) and shown.issuperset(text.code(member.start, member.end)),
                 "callee_lines": () if is_sure else short_callee(callees, text),
             }
-        hits.setdefault((file.file, member.start), (file, whole.model_copy(update=update)))
+        hits.setdefault((file.file, member.start), MemberHit(file, whole.model_copy(update=update), text))
     return list(hits.values())
 
 

@@ -39,6 +39,13 @@ class RankedMember(NamedTuple):
     stems: Mapping[str, float]
 
 
+class _LegChunks(NamedTuple):
+    """The chunks of a file that a leg found, and the highest of their scores."""
+
+    chunks: Sequence[ChunkHit]
+    best: float
+
+
 def rank_members(
     question: Question, file: Candidate, found: Range, text: MemberText, among: Range
 ) -> list[RankedMember]:
@@ -49,11 +56,13 @@ def rank_members(
     weights = {
         stem: log(1 + len(members) / count) / log(1 + len(members)) for stem, count in frequency.items()
     }
+    legs = [chunks for chunks in (file.keyword_chunks, file.vector_chunks) if chunks]
+    found_by = [_LegChunks(chunks, max(chunk.score for chunk in chunks)) for chunks in legs]
     ranked = []
     for one, (stems, lines) in zip(members, own, strict=True):
         distinct = question.share({stem: degree * weights[stem] for stem, degree in stems.items()})
         density = question.share(stems) / sqrt(1 + lines / DENSITY_LINES)
-        score = distinct + DENSITY_WEIGHT * density + _of_name_and_place(question, file, one, found)
+        score = distinct + DENSITY_WEIGHT * density + _of_name_and_place(question, one, found_by, found)
         ranked.append(RankedMember(score, one, stems))
     return sorted(ranked, key=lambda one: (-one.score, one.symbol.start))
 
@@ -79,9 +88,9 @@ def _own(
     for index, end in _in_order(members):
         owner.update(dict.fromkeys(range(members[index].start, end + 1), index))
     found: list[list[Mapping[str, float]]] = [[] for _ in members]
-    for number, index in owner.items():
-        if stems := text.of_line(question, number):
-            found[index].append(stems)
+    for number, stems in text.stems_by_line(question).items():
+        if number in owner:
+            found[owner[number]].append(stems)
     counts = Counter(owner.values())
     return [(merged(stems), counts[index]) for index, stems in enumerate(found)]
 
@@ -97,14 +106,16 @@ def _in_order(members: Sequence[OutlineEntry]) -> Iterable[tuple[int, int]]:
         yield index, min(one.end, one.start + HEADER_LINES) if is_header else one.end
 
 
-def _of_name_and_place(question: Question, file: Candidate, one: OutlineEntry, found: Range) -> float:
+def _of_name_and_place(
+    question: Question, one: OutlineEntry, legs: Sequence[_LegChunks], found: Range
+) -> float:
     """Returns the part of the score that does not depend on the text."""
     named = question.name_match(one.name)
     qualified = question.matched_stems_of_name(one.qualified_name)
     score = (
         NAME_WEIGHT * named
         + QUALIFIED_WEIGHT * question.share(qualified)
-        + CHUNK_WEIGHT * (_chunk_share(file.keyword_chunks, one) + _chunk_share(file.vector_chunks, one))
+        + CHUNK_WEIGHT * sum(_chunk_share(leg, one) for leg in legs)
         + FULL_NAME * (one.name in question.symbol_names)
     )
     if one.kind in TYPE_KINDS and one.end - one.start >= TYPE_LINES_MAX and named < FULL_NAME:
@@ -113,8 +124,9 @@ def _of_name_and_place(question: Question, file: Candidate, one: OutlineEntry, f
     return score + INSIDE_WEIGHT * covered / (found.end - found.start + 1)
 
 
-def _chunk_share(chunks: Sequence[ChunkHit], one: OutlineEntry) -> float:
+def _chunk_share(leg: _LegChunks, one: OutlineEntry) -> float:
     """Returns the score of the best chunk that touches a symbol, as a share of the file's best."""
-    best = max((chunk.score for chunk in chunks), default=0.0)
-    touching = (chunk.score for chunk in chunks if chunk.start <= one.end and chunk.end >= one.start)
-    return max(touching, default=0.0) / best if best > 0 else 0.0
+    if leg.best <= 0:
+        return 0.0
+    touching = [chunk.score for chunk in leg.chunks if chunk.start <= one.end and chunk.end >= one.start]
+    return max(touching) / leg.best if touching else 0.0

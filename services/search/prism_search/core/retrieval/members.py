@@ -7,6 +7,7 @@ signature, and the words of the question that it contains. Never lines of a neig
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS
@@ -160,7 +161,7 @@ def _callables(file: Candidate, name: str) -> list[OutlineEntry]:
 
 def _matched(question: Question, stems: Mapping[str, float]) -> tuple[str, ...]:
     """Returns the words of the question that have these stems, the rarest first, as the question writes them."""
-    rarest = sorted(stems, key=lambda stem: -question.rarity.get(stem, 0.0))
+    rarest = sorted(stems, key=lambda stem: (-question.rarity.get(stem, 0.0), stem))
     # A word of several parts is named only if all of them match.
     whole = (term for term in reversed(question.query.terms) if stems.keys() >= set(parts(term)))
     spelled = {part: term for term in whole for part in parts(term)}
@@ -169,10 +170,10 @@ def _matched(question: Question, stems: Mapping[str, float]) -> tuple[str, ...]:
 
 def _signature(text: MemberText, start: int, end: int) -> str:
     """Returns the signature of a symbol on one line, without its decorators."""
-    code = text.code(start, end) if start in text.lines else []
-    while code and text.lines[code[0]].lstrip().startswith(DECORATORS):
-        code = code[1:]
-    lines = " ".join(text.lines[number] for number in code[: _signature_length(text, code)])
+    code = text.iter_code(start, end) if start in text.lines else iter(())
+    declared = dropwhile(lambda number: text.lines[number].lstrip().startswith(DECORATORS), code)
+    first = list(islice(declared, SIGNATURE_LINES_MAX))
+    lines = " ".join(text.lines[number] for number in first[: _signature_length(text, first)])
     return cut(" ".join(lines.split()).replace("( ", "(").rstrip("{").rstrip(), SIGNATURE_CHARS_MAX)
 
 
@@ -189,10 +190,9 @@ def _lines(
 
 def _summary(text: MemberText, start: int, end: int) -> list[int]:
     """Returns the first line of the symbol's documentation."""
-    prose = (number for number in range(start, end + 1) if text.is_prose(number))
-    opening = next((number for number in prose if WORD.search(text.lines[number])), None)
-    first = next(iter(text.code(start, end)), start)
-    return [opening] if opening is not None and opening <= first + SIGNATURE_LINES_MAX else []
+    last = min(end, next(text.iter_code(start, end), start) + SIGNATURE_LINES_MAX)
+    prose = (number for number in range(start, last + 1) if text.is_prose(number))
+    return list(islice((number for number in prose if WORD.search(text.lines[number])), 1))
 
 
 def _best(question: Question, text: MemberText, code: Sequence[int], budget: ShownBudget) -> list[int]:
