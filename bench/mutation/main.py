@@ -83,7 +83,7 @@ def _truth(clone: Path, python: Path, options: argparse.Namespace) -> Mapping[st
     folder = options.work / clone.name
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(clone, folder, ignore=shutil.ignore_patterns(".git"))
-    suite = Suite(folder, python, options.work, LIMIT_S)
+    suite = Suite(folder, python, options.work, options.limit)
     whole = suite.trace()
     for mutant in sample(folder, whole, options.functions, SEED):
         failing = suite.failing(mutant, whole)
@@ -110,6 +110,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("clones", nargs="+", metavar="CLONE=PYTHON")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--functions", type=int, default=25)
+    parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds for the tests of one function")
     parser.add_argument("--verbose", action="store_true", help="list what was missed")
     return parser.parse_args()
 

@@ -14,6 +14,7 @@ from prism_resolver.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
     BUILTIN,
+    C_FAMILY,
     DECLARED_ELSEWHERE,
     ECMASCRIPT,
     EMBEDDED_ARE_FIELDS,
@@ -39,6 +40,8 @@ LINEAGE_MAX = 50
 
 
 _ABSTRACT = frozenset({SymbolKind.INTERFACE, SymbolKind.TRAIT})
+# Languages in which code adds members to functions and classes.
+_OBJECTS_HAVE_MEMBERS = OBJECT_MODULES | ECMASCRIPT
 
 
 class Members(NamedTuple):
@@ -77,6 +80,9 @@ class Inference:
         self._enclosing: dict[tuple[str, str, str], Value | None] = {}
         self._lineages_in_progress = 0
         self._global_types: dict[tuple[str, str, str], Value | None] = {}
+        # Names of C++ in the namespaces around, and members of namespaces that many files open.
+        self._namespaced: dict[tuple[str, str, str], Value | None] = {}
+        self._members: dict[tuple[tuple[SymbolRef, ...], str, bool], Members] = {}
 
     def name_at(self, name: str, location: Location) -> Value:
         """Returns the value of a name without a qualifier."""
@@ -169,11 +175,14 @@ class Inference:
         unit = location.unit
         if unit.language != "cpp":
             return None
-        for qualified_name in self._program.namespaced_names(unit, name, location.inside):
-            value = self._program.included_value(unit, qualified_name)
-            if value.is_known:
-                return value
-        return None
+        known = (unit.id, location.inside, name)
+        if known not in self._namespaced:
+            values = (
+                self._program.included_value(unit, qualified_name)
+                for qualified_name in self._program.namespaced_names(unit, name, location.inside)
+            )
+            self._namespaced[known] = next((value for value in values if value.is_known), None)
+        return self._namespaced[known]
 
     def _in_imported_types(self, name: str, location: Location) -> Value | None:
         """Finds a static member of a type whose members are imported: `import static a.Depot.*`, `using static a.Depot`."""
@@ -431,7 +440,7 @@ class Inference:
         """Returns what code adds to a function or class, as to any object: `depot.open = …`, `exports.open = …`."""
         for ref in value.symbols:
             unit, own = self._program.units[ref.file], self._program.definition(ref).qualified_name
-            if unit.language in OBJECT_MODULES | ECMASCRIPT:
+            if unit.language in _OBJECTS_HAVE_MEMBERS:
                 is_whole = any(one.type == own for one in unit.variables.get(("", MODULE_EXPORTS), ()))
                 owners = [own, EXPORTS] if is_whole else [own]
                 found = [at for owner in owners for at in unit.named.get(f"{owner}.{name}", ())]
@@ -481,7 +490,11 @@ class Inference:
             made = self._called(value := self.value_of(steps, location, depth + 1), depth + 1)
             is_foreign = value.kind is ValueKind.EXTERNAL and _makes_no_own_object(steps, location.unit)
             return EXTERNAL if is_foreign else made
-        value = self.value_of(steps_of(unresolved.type), location, depth + 1)
+        steps = steps_of(unresolved.type)
+        value = self.value_of(steps, location, depth + 1)
+        is_field = value.kind is ValueKind.SYMBOL and not self._is_class(value)
+        if is_field and location.inside and location.unit.language in C_FAMILY:  # `struct gate gate;`
+            value = self.value_of(steps, location._replace(inside=""), depth + 1)
         if not value.is_known and is_final(location.unit.language, unresolved.type):
             return EXTERNAL
         if value.kind is ValueKind.SYMBOL and self._is_class(value):
@@ -553,6 +566,17 @@ class Inference:
     # Members.
 
     def _members_of(self, value: Value, name: str) -> Members:
+        if len(value.symbols) == 1:
+            return self._find_members(value, name)
+        known = (value.symbols, name, value.kind is ValueKind.SUPER)
+        if known in self._members:
+            return self._members[known]
+        found = self._find_members(value, name)
+        if not self._lineages_in_progress:
+            self._members[known] = found
+        return found
+
+    def _find_members(self, value: Value, name: str) -> Members:
         found = [
             self.members(
                 self._program.units[ref.file],

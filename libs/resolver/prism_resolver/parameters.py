@@ -22,6 +22,8 @@ _TYPE_LAST = frozenset({"kotlin", "scala", "swift"})
 _STRICT = frozenset({"java", "kotlin"})
 # Those in which a call may name its arguments, and give them in any order.
 NAMED_ARGUMENTS = frozenset({"kotlin", "csharp"})
+# Those in which a property whose type is a function is called like one: `val opened: (Int) -> Unit`.
+CALLS_PROPERTIES = frozenset({"kotlin", "swift"})
 SPELLINGS_MAX = 20_000
 
 # The label of the object that an extension method is called on.
@@ -39,6 +41,9 @@ _LAST_NAME = re.compile(
     r"^(?P<type>.*?[\s&*>\]?])(?P<name>[A-Za-z_]\w*)(?P<array>(?:\s*\[[^\]]*\])*)$", re.DOTALL
 )
 _BEFORE_PARAMETERS = re.compile(r"[?!]?\s*(?:<[^()]*>)?\s*\(")
+_FUNCTION_TYPE = re.compile(
+    r"[^(){}=]*?:\s*\(*(?:suspend\s+|@\w+\s+)*\((?P<parameters>(?:[^()]|\([^()]*\))*)\)[^=,]*?->"
+)
 _OPTIONAL = re.compile(r"=(?=[,)])")
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _ANY = frozenset(
@@ -107,6 +112,19 @@ def parameters_of(language: str, name: str, signature: str) -> str:
 def labelled_parameters(language: str, name: str, signature: str) -> str:
     """Returns the parameters of a function with their names, in languages whose calls may name arguments; else empty."""
     return _listed(_parameters_of(language, name, signature)) if language in NAMED_ARGUMENTS else ""
+
+
+def held_parameters(language: str, signature: str) -> str:
+    """Returns the parameters of the function that a property holds by its declared type; empty for any other property.
+
+    >>> held_parameters("kotlin", "val opened: (Int, name: String) -> Unit")
+    '(Int, String)'
+    """
+    held = _FUNCTION_TYPE.match(signature) if language in CALLS_PROPERTIES else None
+    if held is None:
+        return ""
+    types = (one.rpartition(":")[2] for one in _split(held["parameters"]) if one)
+    return _listed([Parameter(_base(type_)) for type_ in types])
 
 
 def fits(language: str, parameters: str, arguments: str) -> ArgumentFit:

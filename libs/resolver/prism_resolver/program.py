@@ -33,6 +33,8 @@ from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # The end of the name of a project file of C#: its folder is the project.
 PROJECT_SUFFIX = ".csproj"
+# Files that belong to every project below their folder.
+SHARED_PROJECT_FILES = frozenset({"directory.build.props", "directory.build.targets"})
 # Depth of re-exports.
 STEPS_MAX = 40
 # Depth of the nested types that an import may name.
@@ -453,7 +455,9 @@ class Program:
             found = [other for file, other in files.items() if file in owners]
             near = [other for other in found if other.scope == unit.scope]
             if found:
-                certainty = Certainty.YES if near else Certainty.MAYBE
+                # A type of a package that one other repository declares is that one, whatever provides it.
+                is_one = count in range(2, len(parts)) and len({other.scope for other in found}) == 1
+                certainty = Certainty.YES if near or is_one else Certainty.MAYBE
                 return LocatedModule(tuple(_ordered(near or found)), certainty)
         return NOT_FOUND
 
@@ -483,6 +487,8 @@ class Program:
 
     def _share_project(self, unit: Unit, other: Unit) -> bool:
         """Returns whether the project of a file is that of another one: the nearest project file above each."""
+        if other.file.path.rpartition("/")[2].lower() in SHARED_PROJECT_FILES:
+            return not other.folder or f"{unit.folder}/".startswith(f"{other.folder}/")
         return self._project_of(unit, unit.folder) == self._project_of(unit, other.folder)
 
     def _project_of(self, unit: Unit, folder: str) -> str:
@@ -550,6 +556,8 @@ class Program:
         if not located.units and unit.language in REEXPORTS_MODULES:
             located = self._reexported_module(unit, whole)
         exported = self.nearest_value(unit, self.module_export(located, one.name, exclude=unit))
+        if unit.language in JVM and (far := self._of_another_repository(unit, whole, one.name)).is_known:
+            exported = exported if any(self._is_near(unit, ref) for ref in exported.symbols) else far
         is_incomplete, self._is_incomplete = self._is_incomplete, self._is_incomplete or before
         if exported.is_known or is_incomplete:
             return exported.with_strategy(Strategy.IMPORT) if exported.is_known else UNKNOWN
@@ -561,6 +569,19 @@ class Program:
             return EXTERNAL if located.certainty is Certainty.YES else UNKNOWN
         is_foreign = not named.units and unit.language in ECMASCRIPT and self._is_foreign(unit, one.module)
         return EXTERNAL if is_foreign else _module_value(named)
+
+    def _of_another_repository(self, unit: Unit, package: str, name: str) -> Value:
+        """Returns what files of other repositories define in a package of the JVM; sure if it is only one repository."""
+        files, owners = self._by_package.get(package, {}), self._exporters.get(name, {})
+        found = [one for file, one in files.items() if file in owners and one.scope != unit.scope]
+        is_one = len({one.scope for one in found}) == 1 and "." in package
+        certainty = Certainty.YES if is_one else Certainty.MAYBE
+        return (
+            self.module_export(LocatedModule(tuple(_ordered(found)), certainty), name) if found else UNKNOWN
+        )
+
+    def _is_near(self, unit: Unit, ref: SymbolRef) -> bool:
+        return self.units[ref.file].scope == unit.scope
 
     def _is_foreign(self, unit: Unit, module: str) -> bool:
         """Returns whether a module that is no file of the program belongs to another package of npm.

@@ -56,7 +56,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 16
+RULES = 17
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -116,6 +116,7 @@ class CandidateDefinition(NamedTuple):
     kind: SymbolKind
     is_member: bool
     is_local: bool  # defined in a function
+    is_called: bool = False  # a value that holds a function, as its type says
 
 
 class Meaning(NamedTuple):
@@ -143,7 +144,10 @@ def edges(program: Program, facts: FileFacts) -> Iterator[ReferenceEdge]:
 
 def may_mean(use: NamedUse, candidate: CandidateDefinition) -> bool:
     """Returns whether a reference may mean a definition of its name."""
-    if candidate.language not in family_of(use.language) or candidate.kind not in KINDS[use.kind]:
+    if candidate.language not in family_of(use.language):
+        return False
+    is_called = candidate.is_called and use.kind is ReferenceKind.CALL
+    if candidate.kind not in KINDS[use.kind] and not is_called:
         return False
     if use.lookup is LookupKind.NOTHING or (candidate.is_local and not _is_returned(candidate, use)):
         return False
@@ -393,7 +397,9 @@ class Resolver:
         use = NamedUse(self._unit.language, reference.kind, lookup, bool(reference.qualifier))
         is_owned = is_member(unit.language, definition.kind, definition.qualified_name)
         is_local = _is_local(unit, definition)
-        return may_mean(use, CandidateDefinition(unit.language, definition.kind, is_owned, is_local))
+        is_called = bool(definition.parameters) and definition.kind in VALUE_KINDS
+        candidate = CandidateDefinition(unit.language, definition.kind, is_owned, is_local, is_called)
+        return may_mean(use, candidate)
 
     def _modules(self, position: int, reference: Reference) -> Iterator[ReferenceEdge]:
         """Yields an edge to the file that an import names; for a package, to its first file."""

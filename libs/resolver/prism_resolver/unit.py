@@ -31,7 +31,13 @@ from prism_resolver.languages import (
 )
 from prism_resolver.manifests import Manifest, named_manifest
 from prism_resolver.modules import File
-from prism_resolver.parameters import NAMED_ARGUMENTS, OVERLOADS, labelled_parameters, parameters_of
+from prism_resolver.parameters import (
+    NAMED_ARGUMENTS,
+    OVERLOADS,
+    held_parameters,
+    labelled_parameters,
+    parameters_of,
+)
 
 WHOLE_MODULE = "*"
 # The name of a module's default export.
@@ -52,7 +58,7 @@ class UnitDefinition(NamedTuple):
     parent: int
     bodiless: bool
     exported: bool
-    # Those of a function or of what makes a type, where names are overloaded: as in `parameters.py`.
+    # Those of a function, of what makes a type, or of a property that holds a function, where names are overloaded: as in `parameters.py`.
     parameters: str = ""
     # The same with their names, where a call may name its arguments.
     labelled: str = ""
@@ -197,9 +203,14 @@ def is_shared(language: str, signature: str) -> bool:
 
 
 def parameters_in(language: str, symbol: Symbol | SymbolFact) -> str:
-    """Returns the parameters of a definition in a language with overloads; empty for any other."""
-    if language not in OVERLOADS or symbol.kind in VALUE_KINDS:
+    """Returns the parameters of a definition in a language with overloads; empty for any other.
+
+    Those of a property are the ones of the function that it holds, if its type says so.
+    """
+    if language not in OVERLOADS:
         return ""
+    if symbol.kind in VALUE_KINDS:
+        return sys.intern(held_parameters(language, symbol.signature))
     return sys.intern(parameters_of(language, symbol.name, symbol.signature))
 
 

@@ -1,7 +1,7 @@
 """Packages by the line that declares them, wherever their files are, and namespaces imported for a whole project."""
 
 import pytest
-from graph_files import edges_of
+from graph_files import edges_of, facts_of
 
 DEPOT = "package town.shop\nclass Depot { fun weigh() {}\n  class Gate\n}\nfun unload() {}\n"
 
@@ -88,3 +88,89 @@ def test_a_global_using_applies_to_the_whole_project() -> None:
         "1 Open -> shop/Depot.cs:Town.Shop.All.Open",
     } <= uses(files, "app/code/User.cs")
     assert all(one.endswith("?") for one in uses(files, "other/User.cs"))
+
+
+PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
+  <!-- <Using Include="Town.Closed" /> -->
+  <ItemGroup>
+    <Using Include="Town.Shop" />
+    <Using Include="Town.Shop.All" Static="true" />
+  </ItemGroup>
+</Project>
+"""
+
+
+@pytest.mark.parametrize("project", ["app/App.csproj", "Directory.Build.props"])
+def test_a_using_of_a_project_file_applies_to_the_whole_project(project: str) -> None:
+    files = {"shop/Depot.cs": CSHARP, "app/code/User.cs": USER, project: PROJECT}
+    assert {
+        "1 Depot -> shop/Depot.cs:Town.Shop.Depot",
+        "1 Weigh -> shop/Depot.cs:Town.Shop.Depot.Weigh",
+        "1 Open -> shop/Depot.cs:Town.Shop.All.Open",
+    } <= uses(files, "app/code/User.cs")
+
+
+def test_a_using_of_a_project_file_applies_to_no_other_project() -> None:
+    files = {
+        "shop/Depot.cs": CSHARP,
+        "app/App.csproj": PROJECT,
+        "other/Other.csproj": "",
+        "other/User.cs": USER,
+    }
+    assert all(one.endswith("?") for one in uses(files, "other/User.cs"))
+
+
+def test_implicit_usings_see_the_namespaces_of_the_sdk() -> None:
+    files = {
+        "Polyfill.cs": "namespace System { public class Index { public void Open() {} } }\n",
+        "User.cs": "namespace App { class User { void F(Index i) { i.Open(); } } }\n",
+        "App.csproj": "<Project><PropertyGroup><ImplicitUsings>enable</ImplicitUsings></PropertyGroup></Project>\n",
+    }
+    assert "1 Open -> Polyfill.cs:System.Index.Open" in uses(files, "User.cs")
+
+
+HOLDER = """package shop
+class Depot(val onOpen: (Int) -> Unit, val size: Int) {
+  lateinit var opened: () -> Unit
+}
+"""
+
+
+def test_a_property_of_kotlin_that_holds_a_function_is_called_on_an_unknown_object() -> None:
+    user = (
+        "package app\nfun f() { made().onOpen(1) }\nfun g() { made().size() }\nfun h() { made().opened(1) }\n"
+    )
+    assert uses({"Depot.kt": HOLDER, "User.kt": user}, "User.kt") == {"2 onOpen -> Depot.kt:Depot.onOpen?"}
+
+
+FAR = "package town.shop;\npublic class Depot { public static void open() {} public void weigh() {} }\n"
+NEAR = """package town.app;
+import town.shop.Depot;
+import static town.shop.Depot.open;
+class User { void f(Depot depot) { depot.weigh(); open(); } }
+"""
+
+
+def across(*repositories: tuple[str, str]) -> set[str]:
+    """Returns the edges of NEAR to other repositories, each given by its name and the package of its Depot."""
+    others = [facts_of("src/Depot.java", text, f"{scope}/base") for scope, text in repositories]
+    found = edges_of([facts_of("app/User.java", NEAR), *others])
+    return {one for one in found if one.startswith("app/User.java:4")}
+
+
+def test_a_type_of_another_repository_is_found_by_its_package_line() -> None:
+    assert across(("far", FAR)) == {
+        "app/User.java:4 Depot -> src/Depot.java:Depot package",
+        "app/User.java:4 weigh -> src/Depot.java:Depot.weigh package",
+        "app/User.java:4 open -> src/Depot.java:Depot.open package",
+    }
+
+
+def test_a_type_that_two_other_repositories_declare_is_a_candidate() -> None:
+    assert all(one.endswith("?") for one in across(("far", FAR), ("farther", FAR)))
+
+
+def test_a_package_that_two_repositories_share_has_the_types_of_both() -> None:
+    own = facts_of("shop/Gate.java", "package town.shop;\npublic class Gate {}\n")
+    found = edges_of([own, facts_of("app/User.java", NEAR), facts_of("src/Depot.java", FAR, "far/base")])
+    assert "app/User.java:4 weigh -> src/Depot.java:Depot.weigh package" in found

@@ -18,7 +18,15 @@ from prism_atlas.core.invalidation import ChangedNames, Dependents, changed_name
 from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.references import ReferenceRow
 from prism_atlas.core.roles import decorated_lines, roles_of
-from prism_contracts.code import CALLABLE_KINDS, EDGE_KINDS, TYPE_KINDS, EdgeKind, Flag, ReferenceKind
+from prism_contracts.code import (
+    CALLABLE_KINDS,
+    EDGE_KINDS,
+    TYPE_KINDS,
+    VALUE_KINDS,
+    EdgeKind,
+    Flag,
+    ReferenceKind,
+)
 from prism_resolver.facts import FileFacts, with_qualifier_uses
 from prism_resolver.manifests import Packages
 from prism_resolver.occurrences import Occurrences
@@ -200,8 +208,9 @@ class Assembly:
 
 
 def _parameters(unit: Unit) -> list[str]:
-    """Returns the parameters of each function of a file; empty for other symbols."""
-    callables = (one if one.kind in CALLABLE_KINDS else None for one in unit.definitions)
+    """Returns the parameters of each function of a file, and of what holds one; empty for other symbols."""
+    called = CALLABLE_KINDS | VALUE_KINDS
+    callables = (one if one.kind in called else None for one in unit.definitions)
     return [without_marks(one.parameters) if one else "" for one in callables]
 
 

@@ -100,7 +100,13 @@ def _statements(program: Program, unit: Unit | None) -> Counter[Statement]:
     if unit is None:
         return Counter()
     return Counter(
-        (*_of_file(program, unit), *_of_imports(program, unit), *_of_values(unit), *_of_fields(program, unit))
+        (
+            *_of_file(program, unit),
+            *_of_imports(program, unit),
+            *_of_projects(program, unit),
+            *_of_values(unit),
+            *_of_fields(program, unit),
+        )
     )
 
 
@@ -140,6 +146,13 @@ def _of_imports(program: Program, unit: Unit) -> Iterator[Statement]:
     for name, usings in unit.usings.items():
         for whole in usings:
             yield Statement(_using_names(program, name, whole), ("using", name, whole))
+
+
+def _of_projects(program: Program, unit: Unit) -> Iterator[Statement]:
+    """What a file of C# or of its project imports for all files of the project: they use names without any import."""
+    for whole in unit.everywhere:
+        names = frozenset(program.names_within(whole))
+        yield Statement(names, ("everywhere", whole), Dependents.USERS)
 
 
 def _using_names(program: Program, name: str, whole: str) -> frozenset[str]:

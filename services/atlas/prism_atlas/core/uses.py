@@ -19,7 +19,7 @@ from prism_atlas.core.graph import (
     Graph,
     Numbers,
 )
-from prism_contracts.code import CALLABLE_KINDS, EdgeStatus, ReferenceKind, Strategy
+from prism_contracts.code import CALLABLE_KINDS, VALUE_KINDS, EdgeStatus, ReferenceKind, Strategy
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
 from prism_resolver.modules import File
 from prism_resolver.program import Program
@@ -206,6 +206,7 @@ def _candidate(graph: Graph, node: int) -> CandidateDefinition:
         kind,
         is_member=is_member(language, kind, graph.strings[symbols.qualified_name[node]]),
         is_local=parent != NONE and SYMBOL_KINDS[symbols.kind[parent]] in CALLABLE_KINDS,
+        is_called=kind in VALUE_KINDS and bool(graph.strings[symbols.contract[node]]),
     )
 
 

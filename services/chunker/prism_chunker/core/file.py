@@ -1,6 +1,7 @@
 """One file through all stages: detect the language, build an outline, cut it into chunks."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from prism_chunker.core import components, headings, module_exports, syntax
 from prism_chunker.core.chunks import make_chunks
@@ -8,6 +9,7 @@ from prism_chunker.core.detect import detect_language
 from prism_chunker.core.languages.table import LANGUAGES, Language, Reader
 from prism_chunker.core.lines import TextRows
 from prism_chunker.core.model import Budget, Parsed, ParsedFile
+from prism_chunker.core.project_usings import is_project_file, read_project_usings
 
 # A file with a longer average line is minified or data: its syntax is of no use.
 MEAN_LINE_CHARS_MAX = 300
@@ -33,6 +35,8 @@ def chunk_file(
     outline = _read(LANGUAGES.get(language), lines, budget)
     if language in module_exports.LANGUAGES:
         outline = module_exports.name_exports(path, outline)
+    elif is_project_file(path) and len(text) <= budget.size_chars_max:
+        outline = replace(outline, bindings=read_project_usings(text))
     chunks = make_chunks(lines, outline)
     return Parsed(
         language, lines.count, outline.parse, chunks, outline.symbols, outline.references, outline.bindings

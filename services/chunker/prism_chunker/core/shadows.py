@@ -1,7 +1,8 @@
 """Names of a file that mean something else in a part of it: parameters of nameless functions, and type parameters.
 
-Only JavaScript and TypeScript. A function with a name is a symbol, and its variables are its bindings; a function without
-one, such as a callback outside of all symbols, has no place for them.
+Parameters only in JavaScript and TypeScript. A function with a name is a symbol, and its variables are its bindings; a
+function without one, such as a callback outside of all symbols, has no place for them. Type parameters in every language
+whose query captures them: `template <typename T>` hides a `using T = …` of the file.
 """
 
 from tree_sitter import Node
@@ -15,7 +16,7 @@ from prism_chunker.core.references import Places
 
 LEVELS_MAX = 100
 _NAMELESS = frozenset({"arrow_function", "function_expression", "generator_function"})
-_GENERIC = "type_parameters"
+_GENERIC = frozenset({"template_parameter_list", "type_parameter_list", "type_parameters"})
 
 
 class Shadows:
@@ -27,8 +28,11 @@ class Shadows:
         self.variables = variables.keys()
         self._values: dict[str, list[tuple[int, int]]] = {}
         self._types: dict[str, list[tuple[int, int]]] = {}
-        if "ecmascript" not in language.queries:
-            return
+        if "ecmascript" in language.queries:
+            self._hide_parameters(syntax, nesting, names, variables)
+        self._hide_type_parameters(syntax, names, is_apart="ecmascript" in language.queries)
+
+    def _hide_parameters(self, syntax: Syntax, nesting: Nesting, names: Names, variables: Variables) -> None:
         # What a callback defines or imports is what its name means there.
         meant = {definition.name_start for definition in nesting.kept}
         for captures in syntax.matches_with("alias", "import"):
@@ -41,13 +45,17 @@ class Shadows:
                 function = _around(node, _NAMELESS) if is_parameter and not is_assigned else None
                 if function is not None and nesting.around(function.start_byte) < 0:
                     self._values.setdefault(name, []).append((function.start_byte, function.end_byte))
+
+    def _hide_type_parameters(self, syntax: Syntax, names: Names, *, is_apart: bool) -> None:
+        """Hide what type parameters are named like; `is_apart`: a value of the name is another thing."""
         for captures in syntax.matches_with("generic"):
             node = captures["generic"][0]
-            name = syntax.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-            parameters = _around(node, frozenset({_GENERIC})) if name in names.known else None
+            name = _text(node, syntax.source)
+            parameters = _around(node, _GENERIC) if name in names.known else None
             if parameters is not None and parameters.parent is not None:
                 owner = parameters.parent
-                self._types.setdefault(name, []).append((owner.start_byte, owner.end_byte))
+                for hidden in (self._types,) if is_apart else (self._types, self._values):
+                    hidden.setdefault(name, []).append((owner.start_byte, owner.end_byte))
 
     def without_hidden(self, places: Places, source: bytes) -> Places:
         """Returns the places of references without calls of hidden names."""

@@ -31,7 +31,14 @@ _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
 _BASE_OBJECT = "super()"
 # A member that is read from an object.
 _READS = frozenset(
-    {"attribute", "field_access", "member_access_expression", "navigation_expression", "selector_expression"}
+    {
+        "attribute",
+        "field_access",
+        "field_expression",
+        "member_access_expression",
+        "navigation_expression",
+        "selector_expression",
+    }
 )
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
 _HEAD = re.compile(rb"(?:\(\*)?([\w$@]+)")  # `(*Depot).open` in Go

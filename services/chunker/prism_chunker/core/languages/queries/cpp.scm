@@ -101,7 +101,7 @@
 (for_range_loop right: [(identifier) (qualified_identifier)] @value)
 (optional_parameter_declaration default_value: [(identifier) (qualified_identifier)] @value)
 
-(type_parameter_declaration (type_identifier) @generic)
+[(type_parameter_declaration (type_identifier) @generic) (optional_type_parameter_declaration name: (type_identifier) @generic) (variadic_type_parameter_declaration (type_identifier) @generic)]
 (field_declaration type: (_) @declared declarator: (reference_declarator (field_identifier) @member))
 (parameter_declaration type: (_) @declared declarator: (reference_declarator (identifier) @bound))
 (optional_parameter_declaration type: (_) @declared declarator: [(identifier) @bound (pointer_declarator declarator: (identifier) @bound) (reference_declarator (identifier) @bound)])

@@ -1,0 +1,61 @@
+"""Fields of C and C++ that are read through an object, and type parameters that hide a name of the file."""
+
+import pytest
+from graph_files import edges_of
+
+C_HEADER = "struct gate { int width; };\nstruct depot { int size; struct depot *next; struct gate gate; };\n"
+CPP_HEADER = "struct Gate { int width; };\nstruct Depot { int size; Depot* next; Gate gate; };\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("int f(struct depot *e) { return e->size; }", "size"),
+        ("int f(struct depot e) { if (e.size > 3) { return 1; } return 0; }", "size"),
+        ("void f(struct depot *e) { use(e->next->size); }", "size"),
+        ("void f(struct depot *e) { e->size++; }", "size"),
+        ("int f(void) { struct depot e; return e.gate.width; }", "width"),
+    ],
+)
+def test_a_field_of_c_is_read_through_a_variable_of_known_type(code: str, found: str) -> None:
+    owner = "gate" if found == "width" else "depot"
+    edges = edges_of({"d.h": C_HEADER, "a.c": f'#include "d.h"\n{code}\n'})
+    assert f"a.c:2 {found} -> d.h:{owner}.{found} receiver_type" in edges
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("int f(const Depot& d) { return d.size; }", "Depot.size"),
+        ("int f(Depot* d) { return d->next->size ? 1 : 2; }", "Depot.size"),
+        ("auto f() { Depot d; return d.gate.width; }", "Gate.width"),
+        ("void f(Depot d) { open(d.size); }", "Depot.size"),
+    ],
+)
+def test_a_field_of_cpp_is_read_through_a_variable_of_known_type(code: str, found: str) -> None:
+    edges = edges_of({"d.hpp": CPP_HEADER, "a.cpp": f'#include "d.hpp"\n{code}\n'})
+    assert f"a.cpp:2 {found.rpartition('.')[2]} -> d.hpp:{found} receiver_type" in edges
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "template <typename T> T open(T t) { T u; return T(3); }",
+        "template <class... T> struct Box { T held; T get(); };",
+        "template <class T = int> struct Box : T { void put(T t); };",
+    ],
+)
+def test_a_template_parameter_hides_what_using_names(code: str) -> None:
+    edges = edges_of(
+        {"a.cpp": f"struct Depot {{}};\nusing T = Depot;\n{code}\nT after() {{ return T(); }}\n"}
+    )
+    assert {one.partition(" -> ")[0] for one in edges if " T -> " in one} == {"a.cpp:4 T"}
+
+
+def test_a_type_parameter_hides_an_import_of_java() -> None:
+    code = "package b;\nimport a.Depot;\nclass Box<Depot> { Depot held; }\nclass Shop { Depot depot; }\n"
+    edges = edges_of({"a/Depot.java": "package a;\npublic class Depot {}\n", "b/Box.java": code})
+    assert {one.partition(" -> ")[0] for one in edges if one.startswith("b/Box.java")} == {
+        "b/Box.java:2 Depot",
+        "b/Box.java:4 Depot",
+    }
