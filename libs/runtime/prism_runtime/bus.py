@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from faststream import AckPolicy
-from faststream.nats import JStream, NatsBroker, NatsMessage, PubAck, PullSub
+from faststream.nats import JStream, NatsBroker, PubAck, PullSub
 from faststream.nats.prometheus import NatsPrometheusMiddleware
 from faststream.nats.subscriber.usecases.core_subscriber import ConcurrentCoreSubscriber
 from nats.aio.client import Client
@@ -172,6 +172,9 @@ class Bus:
             self._settings.nats_url.split(","),
             name=f"prism-{self.service}",
             codec=self.codec,
+            # Handlers take the decoded body. To inject arguments as well, FastStream would run a thread for each
+            # message.
+            apply_types=False,
             security=nats_security(self._settings),
             # Replies arrive on subjects that no other service may read.
             inbox_prefix=names.inbox_prefix(self.service),
@@ -447,8 +450,8 @@ class Bus:
         durable = f"{self.service}-dead-letters"
         self._durables.append((names.DEAD_LETTERS, durable, names.DEAD_LETTER_SUBJECTS))
 
-        async def on_message(body: bytes, message: NatsMessage) -> None:
-            headers = message.headers
+        async def on_message(body: bytes) -> None:
+            headers = self.broker.context.get_local("message").headers
             await handle(
                 DeadLetter(
                     body=body,

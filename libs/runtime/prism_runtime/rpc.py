@@ -76,7 +76,8 @@ def serve(
             return json.dumps({"error": problem.model_dump(mode="json")}).encode(), problem.code.value
         return OK_PREFIX + reply.model_dump_json().encode() + b"}", OK
 
-    async def on_request(body: bytes, message: NatsMessage) -> bytes:
+    async def on_request(body: bytes) -> bytes:
+        message: NatsMessage = broker.context.get_local("message")
         # Whoever may create a consumer can have NATS deliver a stream's messages to any subject, this one
         # included. They keep the subject of the stream.
         if message.raw_message.subject != subject:
