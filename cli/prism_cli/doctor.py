@@ -306,7 +306,7 @@ def _dead_letters(letters: dict[str, Any] | None) -> Finding:
         return Finding("dead letters", Level.WARNING, "not known", "Check again when NATS answers.")
     if letters["messages"]:
         advice = (
-            "`prism status` shows the newest with their reasons. Fix the cause, then index the repository again. "
+            "`prism dead-letters list` shows them with their reasons. Fix the cause, then retry them. "
             f"{signals.DEAD_LETTERS.advice}"
         )
         seen = signals.DEAD_LETTERS.text(f"{letters['messages']:,}")

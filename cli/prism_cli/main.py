@@ -64,6 +64,7 @@ GROUPS: dict[str, tuple[typer.Typer, ...]] = {
         config.group,
         repos.group,
         managing.jobs,
+        managing.dead_letters,
         documents.documents,
         tasks.tasks,
         wiki.group,

@@ -50,6 +50,13 @@ from prism_contracts.rpc.anchors import CONCERNING, Concerning, ConcerningReply,
 from prism_contracts.rpc.changes import CHANGES, ChangeKind, ChangesReply, ChangesRequest, FileChange
 from prism_contracts.rpc.common import RECEIPT, GraphReceipt, Receipt, ReceiptRequest
 from prism_contracts.rpc.context import ANSWER_CONTEXT, CONTEXT
+from prism_contracts.rpc.dead_letters import (
+    DROP_LETTER,
+    RETRY_LETTER,
+    DropLetterRequest,
+    LetterReply,
+    RetryLetterRequest,
+)
 from prism_contracts.rpc.descriptions import DESCRIBE, DESCRIPTIONS
 from prism_contracts.rpc.documents import WRITE_TAGS
 from prism_contracts.rpc.files import (
@@ -354,6 +361,8 @@ class FakeServices:
         self.has_files = True  # whether a listing lists any
         self.overview = OVERVIEW
         self.definition = DEFINITION
+        self.unserved: set[str] = set()  # refs that no layer has
+        self.letters: set[int] = set()  # numbers of dead letters that can be retried
         self.known: tuple[str, ...] = ("main",)  # names with a definition
         self.files_of_layer: tuple[FileEntry, ...] | None = None  # of `topic`; None: those of the base
         self.texts: dict[tuple[str, str], str] = {}  # by ref and path
@@ -451,6 +460,10 @@ class FakeServices:
 
     async def list_files(self, request: ListFilesRequest) -> ListFilesReply:
         self.asked.append(request)
+        if request.ref in self.unserved:
+            raise PrismError(
+                ErrorCode.REF_NOT_FOUND, "There is no such layer.", "Create one.", suggestions=["topic"]
+            )
         if request.ref == LAYER.ref and self.files_of_layer is not None:
             found = self.files_of_layer
             return ListFilesReply(repo="acme/app", files=found, total=len(found), receipt=A_RECEIPT)
@@ -631,6 +644,17 @@ class FakeServices:
         if request.job not in ("", A_JOB.job):
             raise PrismError(ErrorCode.JOB_NOT_FOUND, "No such job.", "List the jobs.")
         return JobReply(job=self.looks.pop(0) if self.looks else A_JOB)
+
+    async def letter(self, request: RetryLetterRequest | DropLetterRequest) -> LetterReply:
+        self.asked.append(request)
+        if request.letter not in self.letters:
+            raise PrismError(
+                ErrorCode.LETTER_NOT_FOUND, f"There is no dead letter {request.letter}.", "List them."
+            )
+        job = A_JOB if isinstance(request, RetryLetterRequest) else None
+        return LetterReply(
+            letter=request.letter, event="file.changed", repo="acme/app", file_path="src/bad.py", job=job
+        )
 
     async def register(self, request: RegisterRequest) -> RepositoryReply:
         self.asked.append(request)
@@ -908,6 +932,8 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (JOB, fake.job),
         (CANCEL_JOB, fake.job),
         (JOBS, fake.jobs),
+        (RETRY_LETTER, fake.letter),
+        (DROP_LETTER, fake.letter),
         (STORE_SCIP, fake.store_scip),
         (REGISTER, fake.register),
         (UPDATE_REPOSITORY, fake.update_repository),

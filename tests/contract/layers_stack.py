@@ -79,6 +79,7 @@ from prism_ingest.handlers.commits import CommitHandlers
 from prism_ingest.handlers.edits import EditHandlers
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.layers import LayerHandlers
+from prism_ingest.handlers.letters import LetterHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.rebase import RebaseHandlers
 from prism_ingest.handlers.removals import RemovalHandlers
@@ -130,6 +131,7 @@ class Index:
         self.written: list[str] = []  # paths, in the order of their events
         self.variants_at: Callable[[str], Awaitable[dict[str, str]]]  # by path, at a ref
         self.fails: set[str] = set()  # paths
+        self.refuses: set[str] = set()  # paths whose messages become dead letters
         self.lost: set[str] = set()  # layers with a lost file
         self.more_chunks = 0  # added to every tenant's count of one chunk per indexed file
         self.may_index = asyncio.Event()
@@ -150,6 +152,8 @@ class Index:
 
     async def on_changed(self, event: FileChanged) -> None:
         await self.may_index.wait()
+        if event.path in self.refuses:
+            raise PrismError(ErrorCode.MESSAGE_INVALID, "The parser refuses it.")
         outcome = Outcome.FAILED if event.path in self.fails else Outcome.INDEXED
         await self._hold(event, outcome, blob=event.blob, text=event.text)
 
@@ -271,6 +275,7 @@ class Town(NamedTuple):
     removing: RemovalHandlers
     ended_imports: asyncio.Queue[RepoIndexed]  # receives the imports if `rebases` does not
     repositories: RepositoryHandlers
+    letters: LetterHandlers
     tenant_removals: TenantRemovals
 
     async def repository(self) -> Repository:
@@ -434,7 +439,7 @@ async def town(
     made = Town(
         bus, origin, index, app.ledger, app.variants, app.clones, app.jobs, app.snapshots, app.edits, app.layers, app.overlays,
         app.commits, app.registry, app.poller, app.sweeper, app.planner, app.rebases, app.rebaser, app.recovery,
-        app.removals, app.removing, imports.queue, app.repositories, app.tenant_removals,
+        app.removals, app.removing, imports.queue, app.repositories, app.letters, app.tenant_removals,
     )  # fmt: skip
     index.variants_at = made.variants_at
     made.commit({f"{name}.py": f"{name} = 1\n" for name in "abcdef"})

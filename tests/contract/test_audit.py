@@ -56,6 +56,8 @@ ROUTES = {
     "POST /repos/acme/app/index": ({"full": True}, "repository_indexed", "acme/app"),
     "PUT /repos/acme/app/secrets": ({"webhook_secret": HOOK_SECRET}, "secrets_changed", "acme/app"),
     "DELETE /jobs/job-1": ({}, "job_cancelled", "job-1"),
+    "POST /dead-letters/7/retry": ({}, "letter_retried", "acme/app"),
+    "DELETE /dead-letters/7": ({}, "letter_dropped", "acme/app"),
     "POST /layers": ({"repo": "acme/app", "ref": "topic"}, "layer_created", "acme/app"),
     "DELETE /layers?repo=acme/app&ref=topic": ({}, "layer_removed", "acme/app"),
     "POST /overlays": (
@@ -77,6 +79,7 @@ ROUTES = {
 async def test_a_change_over_rest_is_recorded_before_its_answer(stack, route) -> None:
     body, action, subject = ROUTES[route]
     method, path = route.split(" ", 1)
+    stack.fake.letters = {7}
     async with stack.rest() as http:
         answer = await http.request(method, f"/api/v1{path}", json=body or None)
         assert answer.is_success, answer.text

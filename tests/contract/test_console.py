@@ -1,5 +1,6 @@
 """The web console over HTTP: sign-in, sessions, rights, headers, and pages that show hostile text as text."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
@@ -528,3 +529,71 @@ async def test_running_imports_arrive_as_a_stream(stack: Stack) -> None:
                 if line.startswith("data:"):
                     break
     assert "<" in line
+
+
+async def bury(stack: Stack, **body: object) -> int:
+    """Stores a dead letter. Returns its number."""
+    ack = await stack.bus.js.publish(
+        names.dead_letter_subject("default", "S", "c"),
+        json.dumps({"tenant": "default", **body}).encode(),
+        headers={
+            "Prism-Subject": "prism.bulk.file.changed",
+            "Prism-Consumer": "chunker-bulk-file-changed",
+            "Prism-Code": "parse_failed",
+            "Prism-Reason": PAYLOAD,
+        },
+    )
+    stack.fake.letters.add(ack.seq)
+    return ack.seq
+
+
+async def test_what_was_given_up_is_retried_and_dropped(stack: Stack) -> None:
+    number = await bury(stack, repo="r1", path="src/bad.py")
+    async with stack.rest() as http:
+        await signed_in(http)
+        page = (await http.get("/health")).text
+        assert f'action="/health/letters/{number}/retry"' in page
+        assert "Reads what failed in acme/app again" in page
+        for act, leads_to in (("retry", "/repos"), ("drop", "/health#letters")):
+            answer = await http.post(f"/health/letters/{number}/{act}", headers=ORIGIN)
+            assert (answer.status_code, answer.headers["location"]) == (303, leads_to)
+            assert (stack.fake.last().letter, stack.fake.last().tenant) == (number, "default")
+        entries = (await http.get("/audit")).text
+    assert "letter retried" in entries
+    assert "letter dropped" in entries
+
+
+async def test_a_letter_that_is_gone_says_what_to_do(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        for act in ("retry", "drop"):
+            answer = await http.post(f"/health/letters/987/{act}", headers=ORIGIN)
+            assert answer.status_code == 422
+            assert problem_of(answer) == "There is no dead letter 987."
+        assert (await http.post("/health/letters/x/drop", headers=ORIGIN)).status_code == 422
+
+
+async def test_a_letter_is_safe_from_other_sites_and_lesser_tokens(stack: Stack) -> None:
+    number = await bury(stack, repo="r1", path="src/bad.py")
+    secret = "prism_" + "r" * 40
+    await stack.change_token(secret, tenant="default", scopes=("read", "write"))
+    async with stack.rest() as http:
+        await signed_in(http, secret)
+        page = (await http.get("/health")).text
+        assert "src/bad.py" in page
+        assert "/health/letters/" not in page
+        assert (await http.post(f"/health/letters/{number}/drop", headers=ORIGIN)).status_code == 403
+    async with stack.rest() as http:
+        await signed_in(http)
+        other = {"Sec-Fetch-Site": "cross-site"}
+        assert (await http.post(f"/health/letters/{number}/drop", headers=other)).status_code == 403
+    assert not [one for one in stack.fake.asked if hasattr(one, "letter")]
+
+
+async def test_hostile_text_of_a_letter_is_shown_as_text(stack: Stack) -> None:
+    await bury(stack, repo="r1", path=PAYLOAD)
+    async with stack.rest() as http:
+        await signed_in(http)
+        page = (await http.get("/health")).text
+    assert "<img" not in page
+    assert page.count("&lt;img src=x onerror=alert(1)&gt;") == 2

@@ -5,6 +5,8 @@ import gzip
 import hashlib
 import io
 import json
+from datetime import UTC, datetime
+from typing import Any
 
 import nats
 import pytest
@@ -23,6 +25,7 @@ from prism_contracts.rpc.repositories import (
     UpdateRepositoryRequest,
 )
 from prism_contracts.rpc.search import SearchReply
+from prism_gateway import dead_letters
 from prism_gateway.rest.ingest import PACK_OVERHEAD_BYTES
 from prism_runtime.bus import Bus
 from prism_runtime.codec import COMPRESSED_BYTES_MIN
@@ -490,6 +493,7 @@ async def test_status_reports_every_part(stack) -> None:
         json.dumps({"tenant": "default", "path": "src/bad.py"}).encode(),
         headers={
             "Prism-Subject": "prism.bulk.file.changed",
+            "Prism-Consumer": "chunker-bulk-file-changed",
             "Prism-Code": "internal",
             "Prism-Reason": "boom",
         },
@@ -534,13 +538,17 @@ async def test_status_reports_every_part(stack) -> None:
     assert status["repositories"][0]["points"] == 9
     assert status["jobs"][0]["job"] == "job-1"
     letters = status["dead_letters"]
+    assert datetime.fromisoformat(letters["newest"][0].pop("at")) <= datetime.now(UTC)
     assert letters == {
         "messages": 1,
         "newest": [
             {
+                "letter": 1,
                 "subject": "prism.bulk.file.changed",
+                "consumer": "chunker-bulk-file-changed",
                 "code": "internal",
                 "reason": "boom",
+                "repo": "",
                 "path": "src/bad.py",
             }
         ],
@@ -584,6 +592,86 @@ def large_file(tenant: str, ordinal: int) -> FileChanged:
         tenant=tenant, repo="r", path=f"src/{tenant}.py", version=1, job="j", ordinal=ordinal, lane=Lane.LIVE,
         blob="b" * 40, size_bytes=len(text), text=text,
     )  # fmt: skip
+
+
+async def bury(stack, tenant: str = "default", **body: object) -> int:
+    """Stores a dead letter. Returns its number."""
+    subject = names.dead_letter_subject(tenant, "S", "c")
+    ack = await stack.bus.js.publish(subject, json.dumps({"tenant": tenant, **body}).encode())
+    return ack.seq
+
+
+async def listed_letters(stack, token: str = "", **params: object) -> Any:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with stack.rest(**headers) as http:
+        return (await http.get("/api/v1/dead-letters", params=params)).json()
+
+
+async def test_dead_letters_are_listed_the_newest_first(stack) -> None:
+    numbers = [await bury(stack, repo="r1", path=f"{number}.py") for number in range(3)]
+    await bury(stack, tenant="other", path="secret.py")
+    found = await listed_letters(stack, limit=2)
+    assert found["messages"] == 3
+    assert [one["letter"] for one in found["newest"]] == [numbers[2], numbers[1]]
+    assert {one["repo"] for one in found["newest"]} == {"acme/app"}
+
+
+async def test_a_limited_token_sees_letters_of_its_repositories_only(stack) -> None:
+    await bury(stack, repo="r1", path="seen.py")
+    await bury(stack, repo="r9", path="hidden.py")
+    await bury(stack, path="of-none.py")
+    secret = "prism_" + "l" * 40
+    await stack.change_token(secret, tenant="default", scopes=("read",), repos=("acme/app",))
+    found = await listed_letters(stack, secret)
+    assert (found["messages"], [one["path"] for one in found["newest"]]) == (1, ["seen.py"])
+
+
+async def test_many_letters_are_read_from_the_end(stack, monkeypatch) -> None:
+    monkeypatch.setattr(dead_letters, "READ_MAX", 2)
+    monkeypatch.setattr(dead_letters, "READ_AT_ONCE", 2)
+    numbers = [await bury(stack, path=f"{number}.py") for number in range(4)]
+    found = await listed_letters(stack)
+    assert (found["messages"], [one["letter"] for one in found["newest"]]) == (4, numbers[:1:-1])
+
+
+async def test_letters_are_listed_while_ingest_is_down(make_stack) -> None:
+    stack = await make_stack(services=("search",))
+    await bury(stack, repo="r1", path="a.py")
+    [letter] = (await listed_letters(stack))["newest"]
+    assert (letter["repo"], letter["path"]) == ("", "a.py")
+    async with stack.rest() as http:
+        refused = await http.post(f"/api/v1/dead-letters/{letter['letter']}/retry")
+    assert refused.status_code == 503
+    assert refused.json()["error"]["next_action"]
+    assert (await listed_letters(stack))["messages"] == 1
+
+
+async def test_a_letter_is_retried_and_dropped_by_its_number(stack) -> None:
+    stack.fake.letters = {7}
+    async with stack.rest() as http:
+        retried = await http.post("/api/v1/dead-letters/7/retry")
+        dropped = await http.delete("/api/v1/dead-letters/7")
+        gone = await http.delete("/api/v1/dead-letters/8")
+        none = await http.delete("/api/v1/dead-letters/0")
+    assert (retried.status_code, retried.json()["job"]["job"]) == (202, "job-1")
+    assert "settled" not in retried.json()["job"]
+    assert (dropped.status_code, dropped.json()["file_path"]) == (200, "src/bad.py")
+    assert (gone.status_code, gone.json()["error"]["code"]) == (404, "letter_not_found")
+    assert none.status_code == 400
+
+
+@pytest.mark.parametrize("scopes", [("read",), ("write",), ("read", "write")])
+async def test_only_an_admin_retries_and_drops_letters(stack, scopes) -> None:
+    secret = "prism_" + "n" * 40
+    await stack.change_token(secret, tenant="default", scopes=scopes)
+    stack.fake.letters = {7}
+    async with stack.rest(Authorization=f"Bearer {secret}") as http:
+        for answer in (
+            await http.post("/api/v1/dead-letters/7/retry"),
+            await http.delete("/api/v1/dead-letters/7"),
+        ):
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+    assert not stack.fake.asked
 
 
 async def test_status_lists_unreachable_parts(make_stack) -> None:

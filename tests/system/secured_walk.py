@@ -23,7 +23,7 @@ from prism_contracts.base import Lane
 from prism_contracts.events import DeepModelStarted
 from prism_contracts.names import DEAD_LETTERS, KV_MODEL_VERSIONS
 from prism_contracts.records import DEEP_MODEL_KEY, ModelVersion
-from prism_contracts.topics import DEEP_STARTED
+from prism_contracts.topics import DEEP_STARTED, REPO_INDEXED
 
 REPO = f"acme/{WORD}vault"
 BRANCH = f"{WORD}-branch"
@@ -63,6 +63,7 @@ async def walk(stack: SecuredStack, folder: Path, git_url: str) -> list[str]:
     broken += _routes(stack, names, are_last=False)
     await _start_deep_model(stack)
     await _poison(stack)
+    await _drop_a_letter(stack)
     broken += await _tools(stack, names, are_last=True)
     broken += _routes(stack, names, are_last=True)
     wait_until(lambda: not _served_commit(stack), what="the repository is deleted")
@@ -283,6 +284,22 @@ async def _poison(stack: SecuredStack) -> None:
                     await js.publish(topic.subject(lane), b"{", stream=topic.stream.name)
                     published += 1
         await _until_buried(js, published)
+
+
+async def _drop_a_letter(stack: SecuredStack) -> None:
+    """Buries a message of the tenant, and drops its letters."""
+    tenant = stack.get("/api/v1/whoami")["tenant"]
+    async with stack.logged_in("operator") as (connection, _):
+        broken = json.dumps({"tenant": tenant, "repo": "unknown", "complete": "no"}).encode()
+        topic = REPO_INDEXED
+        await connection.jetstream().publish(topic.subject(Lane.LIVE), broken, stream=topic.stream.name)
+
+    def letters() -> list[Json]:
+        return stack.get("/api/v1/dead-letters")["newest"]
+
+    wait_until(letters, what="a message of the tenant is buried")
+    with stack.http() as http:
+        http.delete(f"/api/v1/dead-letters/{letters()[0]['letter']}").raise_for_status()
 
 
 async def _until_buried(js: JetStreamContext, least: int) -> None:

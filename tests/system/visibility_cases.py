@@ -72,6 +72,8 @@ class RouteCase(NamedTuple):
 FIELD, CONNECTED, HEADER = "repo", "connected_repo", "X-Prism-Repo"
 # It is refused: tasks of these calls would be in lists of the next ones. tests/contract/test_tasks.py has the rest.
 NO_TITLE = ""
+# tests/contract/test_dead_letters.py has those of a hidden repository.
+NO_LETTER = "987654321"
 
 
 def route_cases(of: Names) -> Mapping[str, RouteCase]:
@@ -129,6 +131,9 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "GET /jobs/{job}": RouteCase(),
         "DELETE /jobs/{job}": RouteCase(),
         "GET /status": RouteCase(),
+        "GET /dead-letters": RouteCase(),
+        "POST /dead-letters/{letter}/retry": RouteCase(),
+        "DELETE /dead-letters/{letter}": RouteCase(),
         "POST /ingest/snapshots": RouteCase(
             {"repo_name": of.name, "snapshot": "s", "commit": of.commit, "files": []}, creates=True
         ),
@@ -174,6 +179,7 @@ def requests_to(route: str, of: Names) -> Iterator[Json]:
         path = path.replace(f"{{{part}}}", getattr(of, part))
     path = path.replace("{page}", "overview")
     path = path.replace("{task}", of.job)
+    path = path.replace("{letter}", NO_LETTER)
     path = path.replace("{document}", of.job)
     for repo in of.spellings():
         call: Json = {

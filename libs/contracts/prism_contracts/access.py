@@ -177,7 +177,7 @@ SERVICES: Mapping[str, Access] = {
             names.OBJECTS_GIT: KEEP_OBJECTS,
         },
         streams={
-            names.DEAD_LETTERS: PURGE,
+            names.DEAD_LETTERS: READ | PURGE,
             names.LIMITS_MINUTE: PURGE,
             names.LIMITS_DAY: PURGE,
             names.USAGE: PURGE,

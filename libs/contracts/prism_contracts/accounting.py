@@ -102,6 +102,8 @@ class AuditAction(StrEnum):
     OVERLAY_OPENED = "overlay_opened"
     OVERLAY_CLOSED = "overlay_closed"
     JOB_CANCELLED = "job_cancelled"
+    LETTER_RETRIED = "letter_retried"
+    LETTER_DROPPED = "letter_dropped"
     CACHE_CLEARED = "cache_cleared"
     HISTORY_DELETED = "history_deleted"
     DOCUMENT_CREATED = "document_created"

@@ -44,6 +44,8 @@ class ErrorCode(StrEnum):
     JOB_NOT_FOUND = "job_not_found"
     JOB_ABANDONED = "job_abandoned"
     JOB_CANCELLED = "job_cancelled"
+    LETTER_NOT_FOUND = "letter_not_found"
+    LETTER_NOT_RETRIABLE = "letter_not_retriable"
     REF_NOT_FOUND = "ref_not_found"
     TENANT_NOT_FOUND = "tenant_not_found"
     TENANT_EXISTS = "tenant_exists"
@@ -103,6 +105,8 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.JOB_NOT_FOUND: 404,
     ErrorCode.JOB_ABANDONED: 409,
     ErrorCode.JOB_CANCELLED: 409,
+    ErrorCode.LETTER_NOT_FOUND: 404,
+    ErrorCode.LETTER_NOT_RETRIABLE: 409,
     ErrorCode.REF_NOT_FOUND: 404,
     ErrorCode.TENANT_NOT_FOUND: 404,
     ErrorCode.TENANT_EXISTS: 409,

@@ -1,7 +1,8 @@
 """The body of a dead letter: tenant and subject of the failed message, and none of its contents.
 
 A dead letter is stored for a month and read by operators, so it contains no text of files, no packs and no
-vectors. Its NATS subject has the tenant, by which letters are counted.
+vectors. Its NATS subject has the tenant, by which letters are counted. An event that has no fields but those of
+KEPT is in its letter whole, so that it can be published again.
 """
 
 import contextlib
@@ -29,6 +30,8 @@ KEPT = (
     "pack",
     "commit",
     "branch",
+    "complete",
+    "object",
 )
 VALUE_CHARS_MAX = 4_096
 REASON_CHARS_MAX = 500

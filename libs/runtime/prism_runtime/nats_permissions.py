@@ -149,3 +149,5 @@ def _of_log(stream: str, do: Do) -> Iterator[str]:
         yield names.limits_subject(stream, REST) if is_limit else names.accounting_subject(stream, REST)
     if Do.PURGE in do:
         yield f"{API}.STREAM.PURGE.{stream}"
+        if stream == names.DEAD_LETTERS:
+            yield f"{API}.STREAM.MSG.DELETE.{stream}"

@@ -40,6 +40,7 @@ from prism_gateway.rates.strangers import Strangers
 from prism_gateway.rest import audit as audit_door
 from prism_gateway.rest import (
     context,
+    dead_letters,
     descriptions,
     document_remote,
     documents,
@@ -185,6 +186,7 @@ def rest_router() -> APIRouter:
         documents.router,
         repos.router,
         jobs.router,
+        dead_letters.router,
         ingest.router,
         edits.router,
         layers.router,

@@ -4,29 +4,24 @@ Each part is fetched on its own. A part that fails is None, and `errors` has the
 """
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
-from nats.js.api import RawStreamMsg
-from nats.js.errors import NotFoundError
 
-from prism_contracts import names, topics
+from prism_contracts import topics
 from prism_contracts.base import BASE_LAYER
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.records import Indexed, Layer, Repository
 from prism_contracts.rpc.files import POINT_COUNTS, LayerPoints, PointCountsReply, PointCountsRequest
 from prism_contracts.rpc.imports import JOBS, JobsReply, JobsRequest
 from prism_gateway.backend import Backend
+from prism_gateway.dead_letters import dead_letters
 from prism_gateway.scopes import TokenScope
 
 JOBS_SHOWN_MAX = 20
-DEAD_LETTERS_SHOWN_MAX = 20
-DEAD_LETTERS_READ_MAX = 200  # the newest letters of all tenants that are read
-REASON_CHARS_MAX = 300
 
 Part = Callable[[], Awaitable[Any]]
 Counts = Mapping[tuple[str, str], LayerPoints]  # by repository and layer
@@ -51,7 +46,7 @@ async def status_of(backend: Backend, js: JetStreamContext, timeout_s: float) ->
 
     streams, letters, points, known = await asyncio.gather(
         part("streams", lambda: _streams(js, backend)),
-        part("dead_letters", lambda: _dead_letters(js, backend)),
+        part("dead_letters", lambda: dead_letters(js, backend)),
         part("points", lambda: backend.ask(POINT_COUNTS, PointCountsRequest(tenant=tenant))),
         part("jobs", lambda: backend.ask(JOBS, JobsRequest(tenant=tenant, limit=JOBS_SHOWN_MAX))),
     )
@@ -59,7 +54,7 @@ async def status_of(backend: Backend, js: JetStreamContext, timeout_s: float) ->
         errors["repositories"] = errors["jobs"]
     return {
         "streams": streams,
-        "dead_letters": letters,
+        "dead_letters": letters.model_dump(mode="json") if letters else None,
         "points": {"total": points.total} if points else None,
         "repositories": _repositories(known, points),
         "jobs": [job.model_dump(mode="json", exclude={"settled"}) for job in known.jobs] if known else None,
@@ -90,67 +85,6 @@ async def _stream(js: JetStreamContext, name: str) -> dict[str, Any]:
             for consumer in consumers
         ],
     }
-
-
-async def _dead_letters(js: JetStreamContext, backend: Backend) -> dict[str, Any]:
-    """Returns the number of dead letters that the caller may see, and the newest.
-
-    For a caller with a list of repositories, only the newest letters are counted.
-    """
-    seen = await _repositories_seen(backend)
-    subjects = names.dead_letter_subject(backend.caller.tenant, "*", "*")
-    state = (await js.stream_info(names.DEAD_LETTERS, subjects_filter=subjects)).state
-    messages = sum((state.subjects or {}).values())
-    newest: list[dict[str, Any]] = []
-    last = state.last_seq
-    first = max(state.first_seq, last - DEAD_LETTERS_READ_MAX + 1)
-    while last >= first and len(newest) < min(messages, DEAD_LETTERS_SHOWN_MAX):
-        batch = range(last, max(first, last - DEAD_LETTERS_SHOWN_MAX + 1) - 1, -1)
-        letters = await asyncio.gather(*(_letter(js, seq) for seq in batch))
-        newest += [
-            shown for letter in letters if letter and (shown := _shown(letter, backend.caller.tenant, seen))
-        ]
-        last = batch[-1] - 1
-    if seen is not None:
-        messages = len(newest)
-    return {"messages": messages, "newest": newest[:DEAD_LETTERS_SHOWN_MAX]}
-
-
-async def _repositories_seen(backend: Backend) -> frozenset[str] | None:
-    """Returns the ids of the repositories that the caller may see; None for all of its tenant."""
-    if backend.visible is None:
-        return None
-    known = await backend.ask(JOBS, JobsRequest(tenant=backend.caller.tenant, limit=1))
-    return frozenset(repository.repo for repository in known.repositories)
-
-
-async def _letter(js: JetStreamContext, seq: int) -> RawStreamMsg | None:
-    try:
-        return await js.get_msg(names.DEAD_LETTERS, seq)
-    except NotFoundError:  # deleted
-        return None
-
-
-def _shown(letter: RawStreamMsg, tenant: str, seen: frozenset[str] | None) -> dict[str, Any] | None:
-    """Returns a dead letter as a caller of the tenant sees it, or None if it may not see it."""
-    event = _event(letter)
-    if event.get("tenant") != tenant or (seen is not None and event.get("repo") not in seen):
-        return None
-    headers = letter.headers or {}
-    return {
-        "subject": headers.get("Prism-Subject", ""),
-        "code": headers.get("Prism-Code", ""),
-        "reason": headers.get("Prism-Reason", "")[:REASON_CHARS_MAX],
-        "path": str(event.get("path", "")),
-    }
-
-
-def _event(letter: RawStreamMsg) -> dict[str, Any]:
-    try:
-        event = json.loads(letter.data or b"")
-    except ValueError:
-        return {}
-    return event if isinstance(event, dict) else {}
 
 
 def _repositories(known: JobsReply | None, points: PointCountsReply | None) -> list[dict[str, Any]] | None:

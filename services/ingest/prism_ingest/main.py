@@ -15,6 +15,7 @@ from prism_contracts import names, topics
 from prism_contracts.base import Lane
 from prism_contracts.records import CancelledJob, Job, Layer, Repository, Token
 from prism_contracts.rpc.changes import CHANGES
+from prism_contracts.rpc.dead_letters import DROP_LETTER, RETRY_LETTER
 from prism_contracts.rpc.imports import (
     ADMIT_UPLOAD,
     CANCEL_JOB,
@@ -46,6 +47,7 @@ from prism_ingest.adapters.file_window import IMPORTS, SMALL_IMPORTS, FileWindow
 from prism_ingest.adapters.lease import Lease
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.leftovers import Leftovers
+from prism_ingest.adapters.letter_box import LetterBox
 from prism_ingest.adapters.metrics import (
     DeadLetterMetrics,
     GitMetrics,
@@ -66,6 +68,7 @@ from prism_ingest.handlers.commits import CommitHandlers
 from prism_ingest.handlers.edits import EditHandlers
 from prism_ingest.handlers.jobs import JobHandlers
 from prism_ingest.handlers.layers import LayerHandlers
+from prism_ingest.handlers.letters import LetterHandlers
 from prism_ingest.handlers.overlays import OverlayHandlers
 from prism_ingest.handlers.rebase import RebaseHandlers
 from prism_ingest.handlers.removals import RemovalHandlers
@@ -83,6 +86,7 @@ from prism_ingest.operations.index_changes import IndexChanges
 from prism_ingest.operations.job_status import JobStatus
 from prism_ingest.operations.job_tracker import JobTracker
 from prism_ingest.operations.layer_registry import LayerRegistry
+from prism_ingest.operations.letters import Letters
 from prism_ingest.operations.overlays import Overlays
 from prism_ingest.operations.planning import Planner
 from prism_ingest.operations.poll import Poller
@@ -138,6 +142,7 @@ class IngestApp:
     clones: CloneHandlers
     edits: EditHandlers
     jobs: JobHandlers
+    letters: LetterHandlers
     layers: LayerHandlers
     overlays: OverlayHandlers
     rebases: RebaseHandlers
@@ -299,6 +304,7 @@ async def build(
         clones=CloneHandlers(fetch_jobs, pushes, fetcher),
         edits=EditHandlers(Edits(bus, ledger, planner, settings)),
         jobs=JobHandlers(tracker, JobStatus(ledger), cancelling, DeadLetterMetrics(metrics)),
+        letters=LetterHandlers(Letters(bus, ledger, LetterBox(bus.js), fetch_jobs, registry)),
         layers=LayerHandlers(BranchLayers(ledger, mirrors, fetch_jobs, registry)),
         overlays=OverlayHandlers(
             Overlays(bus, ledger, registry, planner, tenants=tenants, settings=settings)
@@ -331,6 +337,8 @@ def register(bus: Bus, app: IngestApp) -> None:
     bus.serve(JOB, app.jobs.job)
     bus.serve(JOBS, app.jobs.jobs)
     bus.serve(CANCEL_JOB, app.jobs.cancel)
+    bus.serve(RETRY_LETTER, app.letters.retry)
+    bus.serve(DROP_LETTER, app.letters.drop)
     bus.serve(CREATE_LAYER, app.layers.create)
     bus.serve(DELETE_LAYER, app.layers.delete)
     bus.serve(OPEN_OVERLAY, app.overlays.open)

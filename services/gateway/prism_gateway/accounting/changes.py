@@ -10,6 +10,7 @@ from typing import Final
 
 from prism_contracts.accounting import AuditAction
 from prism_contracts.base import Message
+from prism_contracts.rpc.dead_letters import LetterReply
 from prism_source.clone_url import normalized_location
 
 # By method and path below `/api/v1`, and by tool.
@@ -28,6 +29,8 @@ ACTIONS: Final[Mapping[str, AuditAction]] = {
     "PUT /documents/remote": AuditAction.DOCUMENTS_REMOTE_CHANGED,
     "DELETE /documents/remote": AuditAction.DOCUMENTS_REMOTE_CHANGED,
     "DELETE /jobs/{job}": AuditAction.JOB_CANCELLED,
+    "POST /dead-letters/{letter}/retry": AuditAction.LETTER_RETRIED,
+    "DELETE /dead-letters/{letter}": AuditAction.LETTER_DROPPED,
     "POST /ingest/snapshots": AuditAction.REPOSITORY_INDEXED,
     "POST /ingest/file": AuditAction.FILES_EDITED,
     "POST /ingest/diff": AuditAction.FILES_EDITED,
@@ -93,6 +96,7 @@ DESCRIBING: Final = (
     "commit",
     "base_commit",
     "root",
+    "letter",
 )
 DETAIL_CHARS_MAX = 200
 SUBJECT_CHARS_MAX = 300
@@ -140,5 +144,7 @@ class CallChange:
         elif job is not None:
             self.subject = job.repo_name
             self.describe(job=job.job)
+        if isinstance(reply, LetterReply):
+            self.describe(event=reply.event, file=reply.file_path, dropped=reply.dropped)
         if layer is not None and hasattr(request, "handle"):
             self.describe(handle=layer.ref)

@@ -1,5 +1,6 @@
 """How pages write numbers, times, addresses and states."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -117,6 +118,21 @@ def short_time(moment: datetime | None) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "—"
 
 
+def moment(text: str) -> datetime:
+    """Returns a time that JSON has as a text."""
+    return datetime.fromisoformat(text)
+
+
+def stage(consumer: str) -> str:
+    """Returns the service of a consumer: `embedder-deep-live-deep-requested` is `embedder-deep`."""
+    return re.split("-(?:live|bulk|dead)-", consumer, maxsplit=1)[0]
+
+
+def fact(subject: str) -> str:
+    """Returns what a message on a subject says: `prism.live.file.changed` is `file changed`."""
+    return subject.split(".", 2)[-1].replace(".", " ")
+
+
 def settled(job: Job) -> int:
     """Returns how many of the files with work have settled, with any outcome."""
     counts = job.counts
@@ -149,4 +165,7 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "folder": folder,
     "leaf": leaf,
     "short_time": short_time,
+    "moment": moment,
+    "stage": stage,
+    "fact": fact,
 }

@@ -1,15 +1,19 @@
-"""The page of health: whether the parts answer, the queues, and what was given up on."""
+"""The page of health: whether the parts answer, the queues, and what was given up on, to retry or to drop."""
 
 import asyncio
 from typing import Final, NamedTuple
 
 from starlette.responses import Response
 
-from prism_gateway.console.page import PageView, Visit
+from prism_contracts.errors import ErrorBody, PrismError
+from prism_contracts.rpc.dead_letters import DROP_LETTER, RETRY_LETTER
+from prism_gateway.console.page import PageView, Visit, redirect
 from prism_gateway.status import status_of
 from prism_runtime.health import Check
 
 SEARCH: Final = "search"
+PAGE: Final = "/health"
+LETTERS: Final = f"{PAGE}#letters"
 
 
 class CheckedPart(NamedTuple):
@@ -22,14 +26,36 @@ class CheckedPart(NamedTuple):
 
 async def health(visit: Visit) -> Response:
     """What answers and what waits. A part that fails shows its own reason."""
+    return await _show(visit)
+
+
+async def retry_letter(visit: Visit) -> Response:
+    """Retry a dead letter. Why it cannot be retried is shown above the list."""
+    try:
+        done = await visit.ask(RETRY_LETTER, letter=visit.part("letter"))
+    except PrismError as error:
+        return await _show(visit, status=422, error=visit.noted(error))
+    return redirect("/repos" if done.job else LETTERS)
+
+
+async def drop_letter(visit: Visit) -> Response:
+    """Drop a dead letter."""
+    try:
+        await visit.ask(DROP_LETTER, letter=visit.part("letter"))
+    except PrismError as error:
+        return await _show(visit, status=422, error=visit.noted(error))
+    return redirect(LETTERS)
+
+
+async def _show(visit: Visit, *, status: int = 200, error: ErrorBody | None = None) -> Response:
     timeout_s = visit.settings.status_timeout_s
 
     async def part(name: str, what: str, check: Check) -> CheckedPart:
         try:
             async with asyncio.timeout(timeout_s):
                 await check()
-        except Exception as error:  # noqa: BLE001 - shown as the reason
-            return CheckedPart(name, what, str(error) or type(error).__name__)
+        except Exception as problem:  # noqa: BLE001 - shown as the reason
+            return CheckedPart(name, what, str(problem) or type(problem).__name__)
         return CheckedPart(name, what, "")
 
     *parts, report = await asyncio.gather(
@@ -38,7 +64,13 @@ async def health(visit: Visit) -> Response:
         part("Search", "answers questions", lambda: visit.bus.ping(SEARCH)),
         status_of(visit.backend, visit.bus.js, timeout_s),
     )
-    return visit.show("health.html", parts=parts, report=report)
+    return visit.show("health.html", status=status, parts=parts, report=report, error=error)
 
 
-VIEWS: Final = (PageView("/health", "GET /status", health),)
+VIEWS: Final = (
+    PageView(PAGE, "GET /status", health),
+    PageView(
+        "/health/letters/{letter}/retry", "POST /dead-letters/{letter}/retry", retry_letter, method="POST"
+    ),
+    PageView("/health/letters/{letter}/drop", "DELETE /dead-letters/{letter}", drop_letter, method="POST"),
+)

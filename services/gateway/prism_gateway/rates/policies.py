@@ -41,6 +41,7 @@ CLASS_OF_ROUTE: Mapping[str, CallClass] = {
     "POST /repos/{name:path}/wiki": CallClass.CREATE,
     "POST /repos": CallClass.CREATE,
     "POST /repos/{name:path}/index": CallClass.CREATE,
+    "POST /dead-letters/{letter}/retry": CallClass.CREATE,
     "POST /documents/search": CallClass.SEARCH,
     "POST /documents": CallClass.CREATE,
     "PUT /documents/files": CallClass.EMBEDDING,
