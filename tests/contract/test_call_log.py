@@ -54,6 +54,7 @@ async def test_a_search_over_mcp_is_one_line_with_its_counts_and_times(stack, ca
     assert line.pop("total_ms") > 0
     assert line.pop("caller").startswith("token:")
     assert line == {
+        "source": "mcp",
         "tool": "search_code",
         "tenant": "default",
         "repo": "acme/app",
@@ -75,6 +76,26 @@ async def test_a_route_is_named_by_its_template(stack, caplog) -> None:
         await http.get("/api/v1/no-such-route")
     found = [(line["route"], line["status"], line["code"]) for line in lines(caplog)]
     assert found == [("GET /api/v1/jobs/{job}", 200, "ok"), ("GET other", 404, "not_found")]
+
+
+async def test_a_search_in_the_console_is_a_line_like_any_other(stack, caplog) -> None:
+    caplog.set_level(logging.INFO)
+    same_origin = {"Sec-Fetch-Site": "same-origin"}
+    async with stack.rest() as http:
+        http.headers.pop("Authorization")
+        await http.get("/search", params={"q": QUESTION})  # signed out: no call
+        await http.post("/login", data={"token": stack.secret}, headers=same_origin)
+        await http.get("/search", params={"q": QUESTION})
+    (line,) = lines(caplog)
+    assert (line["source"], line["route"], line["status"], line["code"]) == (
+        "console",
+        "GET /search",
+        200,
+        "ok",
+    )
+    assert (line["tenant"], line["results_count"], line["query_chars"]) == ("default", 1, len(QUESTION))
+    assert line["search_time_ms"] == 1.5
+    assert QUESTION not in json.dumps(line)
 
 
 @pytest.mark.parametrize(

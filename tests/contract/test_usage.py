@@ -38,6 +38,26 @@ async def test_every_call_of_rest_and_mcp_counts_once(stack) -> None:
     assert report["total"]["calls"] == sum(group["calls"] for group in report["groups"])
 
 
+async def test_calls_are_counted_by_where_they_come_in(stack) -> None:
+    same_origin = {"Sec-Fetch-Site": "same-origin"}
+    async with stack.rest() as http:
+        await http.post("/api/v1/search", json={"query": "main"})
+        async with stack.mcp() as client:
+            await client.call_tool("search_code", {"query": "main"})
+        async with stack.rest() as browser:
+            browser.headers.pop("Authorization")
+            await browser.post("/login", data={"token": stack.secret}, headers=same_origin)
+            for _ in range(2):
+                await browser.get("/search?q=main")
+            page = (await browser.get("/usage?days=1&by=source")).text
+        groups = {group["key"]: group["calls"] for group in (await usage_of(http, by="source"))["groups"]}
+        calls = {group["key"]: group["calls"] for group in (await usage_of(http))["groups"]}
+    assert groups["mcp"] >= 1
+    assert (groups["rest"], groups["console"]) == (1, 3)
+    assert calls["POST /search"] == 3
+    assert "<code>console</code>" in page
+
+
 async def test_errors_have_their_codes(stack) -> None:
     async with stack.rest() as http:
         await http.post("/api/v1/search", json={"query": "main", "repo": "no/such"})

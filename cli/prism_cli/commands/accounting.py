@@ -31,6 +31,7 @@ class By(StrEnum):
     CALLER = "caller"
     REPOSITORY = "repository"
     CODE = "code"
+    SOURCE = "source"
     HOUR = "hour"
     DAY = "day"
     TENANT = "tenant"

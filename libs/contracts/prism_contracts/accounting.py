@@ -19,14 +19,23 @@ UNANSWERED = "unanswered"
 HISTORY_HITS_MAX = 20
 
 
+class CallSource(StrEnum):
+    """Where calls come in."""
+
+    MCP = "mcp"
+    REST = "rest"
+    CONSOLE = "console"
+
+
 class UsageRow(Message):
-    """The calls of one caller to one tool or route, about one repository, with one outcome."""
+    """The calls of one caller to one tool or route, from one source, about one repository, with one outcome."""
 
     caller: str  # the id of a token or person
     label: str = ""
     call: str  # a tool, or `POST /search`
     repo: str = ""
     code: str = ""  # of the error; empty for an answer
+    source: str = ""  # a `CallSource`; empty in rows of earlier releases
     calls: int = 0
     cached: int = 0
     tokens_in: int = 0

@@ -11,8 +11,9 @@ from typing import Any
 
 from starlette.types import Scope
 
+from prism_contracts.accounting import CallSource
 from prism_contracts.errors import ErrorCode
-from prism_gateway.accounting.facts import FACTS_KEY, CallFacts
+from prism_gateway.accounting.facts import FACTS_KEY, CallFacts, source_of
 from prism_gateway.accounting.history import QUERY_CHARS_MAX
 from prism_gateway.accounting.traced_calls import TRACE_KEY
 from prism_gateway.callers import STATE_KEY as CALLER_KEY
@@ -43,7 +44,7 @@ log = logging.getLogger(__name__)
 
 
 class CallLog:
-    """Writes the line of each call of REST and MCP."""
+    """Writes the line of each call of REST, MCP and the console."""
 
     def __init__(self, redacted: Callable[[str], str] | None) -> None:
         """`redacted` removes secrets from a question before it is logged; None: only its length is logged."""
@@ -52,20 +53,29 @@ class CallLog:
 
     def write(self, scope: Scope, route: str, status: int, seconds: float) -> None:
         """Log a request that is over. `route` is its method and template."""
-        if not scope["path"].startswith(LOGGED_PATHS) or not log.isEnabledFor(logging.INFO):
+        if not log.isEnabledFor(logging.INFO):
             return
         state = scope["state"]
         caller, facts = state.get(CALLER_KEY), state.get(FACTS_KEY) or CallFacts()
+        # A page of the console is a call of somebody who is signed in. Its assets and the sign-in are none.
+        if not scope["path"].startswith(LOGGED_PATHS) and not facts.call:
+            return
         code = facts.code or _code_of(status)
         is_refused = code in REFUSED or (caller is None and code != OK)
         if is_refused and not self._refusals.is_news(caller.tenant if caller else "", code):
             return
         fields = self._fields(state, caller, facts)
-        called = {"tool": facts.tool} if facts.tool else {"route": route}
+        source = source_of(scope["path"])
+        called = {"tool": facts.tool} if facts.tool and source is CallSource.MCP else {"route": route}
         log.info(
             "call",
             extra=line_fields(
-                **called, **fields, status=status, code=code, total_ms=round(1000 * seconds, 2)
+                source=source.value,
+                **called,
+                **fields,
+                status=status,
+                code=code,
+                total_ms=round(1000 * seconds, 2),
             ),
         )
 

@@ -10,15 +10,18 @@ from typing import Final
 
 from starlette.requests import HTTPConnection
 
+from prism_contracts.accounting import CallSource
 from prism_contracts.base import Message
 from prism_contracts.rpc.files import OutlineReply, ReadFileReply
 from prism_contracts.rpc.search import Hit, SearchReply, SearchRequest
 from prism_gateway.accounting.changes import ACTIONS, CallChange
 from prism_gateway.budget import CHARS_PER_TOKEN
 from prism_gateway.rates.limiter import Admission
+from prism_gateway.route_names import REST_PREFIX
 from prism_gateway.scopes import TOOLS
 
 FACTS_KEY: Final = "call"
+MCP_PATH: Final = "/mcp"
 # Lines of code have about forty characters.
 TOKENS_PER_LINE = 10
 
@@ -27,6 +30,7 @@ TOKENS_PER_LINE = 10
 class CallFacts:
     """The facts of a call."""
 
+    source: CallSource | None = None
     call: str = ""  # a tool, or `POST /search`
     repo: str = ""
     code: str = ""  # of the error
@@ -90,6 +94,13 @@ class CallFacts:
             self.missing_legs = reply.receipt.missing_legs
             shown = {(hit.repo, hit.file_path): hit.file_lines for hit in reply.results if _shows_code(hit)}
             self.file_lines = sum(shown.values())
+
+
+def source_of(path: str) -> CallSource:
+    """Returns where a request comes in, by its path."""
+    if path.startswith(REST_PREFIX):
+        return CallSource.REST
+    return CallSource.MCP if path.startswith(MCP_PATH) else CallSource.CONSOLE
 
 
 def facts_of(request: HTTPConnection) -> CallFacts:

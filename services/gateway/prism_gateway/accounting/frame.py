@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from prism_contracts.accounting import AuditEntry
 from prism_contracts.errors import ErrorCode
 from prism_gateway.accounting.audit import AuditLog, entry_of
-from prism_gateway.accounting.facts import FACTS_KEY, CallFacts
+from prism_gateway.accounting.facts import FACTS_KEY, CallFacts, source_of
 from prism_gateway.accounting.history import HistoryLog
 from prism_gateway.accounting.usage import UsageLog
 from prism_gateway.callers import STATE_KEY as CALLER_KEY
@@ -36,7 +36,7 @@ class CallFrame:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        facts = scope["state"][FACTS_KEY] = CallFacts()
+        facts = scope["state"][FACTS_KEY] = CallFacts(source=source_of(scope["path"]))
         recording = _Recording(self._audit, caller, facts, address_of(scope))
 
         async def receive_counted() -> Message:

@@ -24,13 +24,14 @@ class UsageBy(StrEnum):
     CALLER = "caller"
     REPOSITORY = "repository"
     CODE = "code"
+    SOURCE = "source"
     HOUR = "hour"
     DAY = "day"
     TENANT = "tenant"
 
 
 class UsageGroup(BaseModel):
-    """The sums of a group. `key` is the tool, caller, repository, code, time or tenant."""
+    """The sums of a group. `key` is the tool, caller, repository, code, source, time or tenant."""
 
     key: str
     label: str = ""
@@ -143,6 +144,7 @@ _KEYS: Mapping[UsageBy, Callable[[UsageHour, UsageRow], str]] = {
     UsageBy.CALLER: lambda _, row: row.caller,
     UsageBy.REPOSITORY: lambda _, row: row.repo,
     UsageBy.CODE: lambda _, row: row.code,
+    UsageBy.SOURCE: lambda _, row: row.source,
     UsageBy.HOUR: lambda hour, _: hour.hour.isoformat(),
     UsageBy.DAY: lambda hour, _: hour.hour.date().isoformat(),
     UsageBy.TENANT: lambda hour, _: hour.tenant,

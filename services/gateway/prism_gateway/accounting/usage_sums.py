@@ -14,7 +14,7 @@ OTHERS = "others"
 TENANT_HOURS_MAX = 2_000
 LABEL_CHARS_MAX = 64
 
-Key = tuple[str, str, str, str]  # caller, call, repository, code
+Key = tuple[str, str, str, str, str]  # caller, call, repository, code, source
 
 
 @dataclass(slots=True)
@@ -44,12 +44,24 @@ class HourSums:
 
     def add(self, caller: str, label: str, facts: CallFacts, milliseconds: float) -> None:
         """Add a call."""
-        key = (caller, facts.call, facts.repo, facts.code)
+        source = facts.source.value if facts.source else ""
+        key = (caller, facts.call, facts.repo, facts.code, source)
         if key not in self._rows and len(self._rows) >= ROWS_MAX:
-            key = (OTHERS, facts.call if facts.call in self._known_calls() else OTHERS, "", facts.code)
+            key = (
+                OTHERS,
+                facts.call if facts.call in self._known_calls() else OTHERS,
+                "",
+                facts.code,
+                source,
+            )
             label = ""
         row = self._rows.get(key) or UsageRow(
-            caller=key[0], label=label[:LABEL_CHARS_MAX], call=key[1], repo=key[2], code=key[3]
+            caller=key[0],
+            label=label[:LABEL_CHARS_MAX],
+            call=key[1],
+            repo=key[2],
+            code=key[3],
+            source=source,
         )
         self._rows[key] = UsageRow.model_construct(
             caller=row.caller,
@@ -57,6 +69,7 @@ class HourSums:
             call=row.call,
             repo=row.repo,
             code=row.code,
+            source=row.source,
             calls=row.calls + 1,
             cached=row.cached + facts.cached,
             tokens_in=row.tokens_in + facts.tokens_in,
@@ -83,7 +96,7 @@ class HourSums:
         )
 
     def _known_calls(self) -> set[str]:
-        return {call for _, call, _, _ in self._rows}
+        return {call for _, call, *_ in self._rows}
 
 
 class UsageSums:

@@ -19,7 +19,7 @@ BARS_HEIGHT: Final = 96
 BAR_GAP: Final = 2
 ENTRIES: Final = 100
 POSITION_DIGITS_MAX: Final = 15
-GROUPINGS: Final = (UsageBy.CALL, UsageBy.CALLER, UsageBy.REPOSITORY, UsageBy.CODE)
+GROUPINGS: Final = (UsageBy.CALL, UsageBy.CALLER, UsageBy.REPOSITORY, UsageBy.CODE, UsageBy.SOURCE)
 
 
 class Bar(NamedTuple):
