@@ -361,6 +361,7 @@ class FakeServices:
         self.has_files = True  # whether a listing lists any
         self.overview = OVERVIEW
         self.definition = DEFINITION
+        self.source = REPOSITORY.source
         self.unserved: set[str] = set()  # refs that no layer has
         self.letters: set[int] = set()  # numbers of dead letters that can be retried
         self.known: tuple[str, ...] = ("main",)  # names with a definition
@@ -719,7 +720,7 @@ class FakeServices:
         if request.repo == "no/such":
             raise PrismError(ErrorCode.REPO_NOT_FOUND, "No such repository.", "Use one of these.")
         return RepositoryStatusReply(
-            repository=REPOSITORY,
+            repository=REPOSITORY.model_copy(update={"source": self.source}),
             state=IndexState.INDEXING,
             lag_seconds=2.5,
             layers=1,

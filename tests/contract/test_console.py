@@ -39,6 +39,8 @@ PAGES = [
     "/r/acme/app/-/map/HEAD",
     "/r/acme/app/-/branches",
     "/r/acme/app/-/branch/topic",
+    "/r/acme/app/-/compare",
+    "/r/acme/app/-/compare/HEAD...topic",
     "/r/acme/app/-/wiki",
     "/documents",
     "/tasks",
@@ -335,6 +337,85 @@ async def test_a_branch_that_is_not_indexed_has_no_page(stack: Stack) -> None:
     assert answer.status_code == 404
     assert "Open the page of branches" in answer.text
     assert "<img" not in answer.text
+
+
+async def test_two_refs_are_shown_beside_each_other(stack: Stack) -> None:
+    change_layer(stack, "a/new.py", "one\ntwo\n", "one\n2\n")
+    async with stack.rest() as http:
+        await signed_in(http)
+        there = (await http.get("/r/acme/app/-/compare/HEAD...topic")).text
+        back = (await http.get("/r/acme/app/-/compare/topic...HEAD")).text
+        form = await http.get("/r/acme/app/-/compare", params={"from": "feature/x", "to": "HEAD"})
+    assert there.count('<li><span class="mark added">') == 1
+    assert "The first 200 of 501 files." in there
+    assert 'class="l add">' in there
+    assert "test_a_full_van" in there
+    assert back.count('<li><span class="mark removed">') == 1
+    assert [one.ref for one in stack.fake.asked if type(one).__name__ == "ImpactRequest"] == ["topic", ""]
+    assert form.headers["location"] == "/r/acme/app/-/compare/feature~x...HEAD"
+
+
+async def test_a_page_of_two_refs_links_to_the_lines_of_both(stack: Stack) -> None:
+    change_layer(stack, "src/new.py", "one\ntwo\n", "one\n2\n")
+    async with stack.rest() as http:
+        await signed_in(http)
+        page = (await http.get("/r/acme/app/-/compare/topic...HEAD")).text
+    assert re.search(r'class="l gone"><a class="no" href="/r/acme/app/-/blob/topic/src/000.py#L2">', page)
+    assert re.search(r'class="l add">.*?href="/r/acme/app/-/blob/HEAD/src/000.py#L2">', page)
+    assert 'href="/r/acme/app/-/compare/HEAD...topic"' in page
+
+
+async def test_a_ref_that_prism_does_not_hold_says_what_to_do(stack: Stack) -> None:
+    stack.fake.unserved = {"gone", "feature/y"}
+    stack.fake.source = "https://git.example/acme/app"
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get("/r/acme/app/-/compare/gone...feature~y")
+    assert answer.status_code == 404
+    for ref in ("gone", "feature/y"):
+        assert f"Prism holds no {ref} of acme/app." in answer.text
+        assert f'<input type="hidden" name="ref" value="{ref}">' in answer.text
+    assert "Similar refs: topic." in answer.text
+    stack.fake.source = "upload"
+    async with stack.rest() as http:
+        await signed_in(http)
+        page = (await http.get("/r/acme/app/-/compare/gone...feature~y")).text
+    assert "prism index PATH --name acme/app --ref feature/y" in page
+    assert "impact" not in str([type(one).__name__ for one in stack.fake.asked]).lower()
+
+
+async def test_who_may_not_index_is_told_who_may(stack: Stack) -> None:
+    stack.fake.unserved = {"gone"}
+    stack.fake.source = "https://git.example/acme/app"
+    secret = "prism_" + "q" * 40
+    await stack.change_token(secret, tenant="default", scopes=("read",))
+    async with stack.rest() as http:
+        await signed_in(http, secret)
+        page = (await http.get("/r/acme/app/-/compare/HEAD...gone")).text
+    assert "Someone with the scope <code>write</code>" in page
+    assert 'name="ref"' not in page
+
+
+@pytest.mark.parametrize("refs", ["HEAD", "...topic", "HEAD...", "..."])
+async def test_an_address_without_two_refs_shows_the_form(stack: Stack, refs: str) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get(f"/r/acme/app/-/compare/{refs}")
+    assert answer.status_code == 404
+    assert '<input name="from"' in answer.text
+
+
+async def test_hostile_refs_are_shown_as_text(stack: Stack) -> None:
+    ref = PAYLOAD.replace("/", "~")
+    stack.fake.unserved = {PAYLOAD, ref}
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get(f"/r/acme/app/-/compare/{quote(ref)}...HEAD")
+        long = await http.get(f"/r/acme/app/-/compare/{'x' * 300}...HEAD")
+    assert "<img" not in answer.text
+    assert "<script>" not in answer.text
+    assert long.status_code == 404
+    assert "Prism holds no" in long.text
 
 
 async def test_a_card_has_what_a_name_means(stack: Stack) -> None:

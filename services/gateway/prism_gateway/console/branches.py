@@ -9,6 +9,7 @@ from prism_contracts.errors import ErrorBody, PrismError
 from prism_contracts.rpc.imports import JOBS
 from prism_contracts.rpc.layers import CREATE_LAYER, DELETE_LAYER
 from prism_contracts.rpc.repositories import REPOSITORY_STATUS
+from prism_gateway.console.comparing import served_refs
 from prism_gateway.console.formats import repo_url
 from prism_gateway.console.page import PageView, Visit, redirect
 
@@ -43,7 +44,13 @@ async def _show(
     repository = found.repository
     layers = [layer for layer in known.layers if layer.repo == repository.repo]
     return visit.show(
-        "branches.html", status=status, repository=repository, layers=layers, ref=ref, error=error
+        "branches.html",
+        status=status,
+        repository=repository,
+        layers=layers,
+        refs=served_refs(repository, layers),
+        ref=ref,
+        error=error,
     )
 
 

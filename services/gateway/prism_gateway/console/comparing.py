@@ -1,14 +1,18 @@
-"""The page of one branch or overlay: which files it adds, changes and removes, line by line, and which tests reach that."""
+"""Two states of a repository beside each other: a branch or overlay and what is below it, or any two refs.
+
+Shown are the files that differ, line by line, the symbols in these lines, and the tests that reach them.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import Layer, Repository
+from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import LINES, FileEntry, FileRange
 from prism_contracts.rpc.graph import IMPACT, ImpactReply
 from prism_contracts.rpc.imports import JOBS
@@ -16,8 +20,8 @@ from prism_contracts.rpc.repositories import REPOSITORY_STATUS
 from prism_contracts.types import DIFF_CHARS_MAX
 from prism_gateway.console.differences import LINES_MAX, TextDiff, difference, unified
 from prism_gateway.console.files import pages_of_files
-from prism_gateway.console.formats import ref_of
-from prism_gateway.console.page import PageView, Visit
+from prism_gateway.console.formats import DEFAULT_REF, compare_url, ref_of
+from prism_gateway.console.page import PageView, Visit, redirect
 
 FILES_MAX: Final = 200
 # Lines that one page shows, and those that it reads on each side.
@@ -25,6 +29,10 @@ ROWS_MAX: Final = 5_000
 LINES_READ_MAX: Final = 40_000
 PAGES_MAX: Final = 4
 TESTS_SHOWN: Final = 50
+BETWEEN: Final = "..."  # no ref of git has two dots
+NOT_SERVED: Final = frozenset(
+    {ErrorCode.REF_NOT_FOUND, ErrorCode.COMMIT_NOT_INDEXED, ErrorCode.INVALID_ARGUMENT}
+)
 
 
 class ChangeMark(StrEnum):
@@ -44,8 +52,24 @@ class ComparedFile(NamedTuple):
     note: str = ""
 
 
+class UnservedRef(NamedTuple):
+    """A ref that Prism does not serve, and what its services say of it."""
+
+    ref: str
+    error: ErrorBody
+
+
+class _Side(NamedTuple):
+    """A ref, its files, and what served them."""
+
+    ref: str  # empty: the followed branch
+    files: Mapping[str, FileEntry]
+    last: str  # the path at which the list is cut; empty: it is whole
+    receipt: Receipt
+
+
 class _Sides(NamedTuple):
-    """The layer below and the layer: their refs, and their files up to the path at which one of the lists is cut."""
+    """Both states, with their files up to the path at which one of the lists is cut."""
 
     below: str
     ref: str
@@ -59,23 +83,92 @@ async def show_branch(visit: Visit) -> Response:
     name, ref = visit.part("name"), ref_of(visit.part("ref"))
     found, known = await asyncio.gather(visit.ask(REPOSITORY_STATUS, repo=name), visit.ask(JOBS, limit=1))
     layer, below = _layer_of(found.repository, known.layers, ref)
-    sides = await _sides(visit, name, below, layer.ref)
-    compared = _compared(sides)
-    files = await _with_diffs(visit, name, compared[:FILES_MAX], sides)
-    impact = await _impact(visit, name, layer.ref, files)
+    before, after = await asyncio.gather(_side(visit, name, below), _side(visit, name, layer.ref))
     return visit.show(
         "branch.html",
         repository=found.repository,
-        name=name,
         layer=layer,
-        base_ref=below,
         below=below or (found.repository.served.ref if found.repository.served else ""),
-        files=files,
-        total=len(compared),
-        end=sides.end,
-        impact=impact if isinstance(impact, ImpactReply) else None,
-        impact_error=impact if isinstance(impact, ErrorBody) else None,
+        refs=served_refs(found.repository, known.layers),
+        **await _differences(visit, name, before, after),
     )
+
+
+async def choose_refs(visit: Visit) -> Response:
+    """Go to the page of the two refs that a form names; without both, show the form."""
+    name = visit.part("name")
+    before, after = (visit.query.get(field, "").strip() for field in ("from", "to"))
+    if before and after:
+        return redirect(compare_url(name, ref_of(before), ref_of(after)))
+    return await _choose(visit, name, before, after, problems=[])
+
+
+async def compare(visit: Visit) -> Response:
+    """Any two refs that Prism serves, beside each other."""
+    name = visit.part("name")
+    first, mark, second = visit.part("refs").partition(BETWEEN)
+    refs = [ref_of(part) for part in (first, second)]
+    if not mark or not first or not second:
+        return await _choose(visit, name, first, second, problems=[], status=404)
+    sides = await asyncio.gather(*(_side_or_problem(visit, name, ref) for ref in refs))
+    problems = [
+        UnservedRef(ref or DEFAULT_REF, side)
+        for ref, side in zip(refs, sides, strict=True)
+        if isinstance(side, ErrorBody)
+    ]
+    if problems:
+        visit.facts.code = problems[0].error.code.value
+        return await _choose(visit, name, first, second, problems=problems, status=404)
+    before, after = (side for side in sides if isinstance(side, _Side))
+    found, known = await asyncio.gather(visit.ask(REPOSITORY_STATUS, repo=name), visit.ask(JOBS, limit=1))
+    return visit.show(
+        "compare.html",
+        repository=found.repository,
+        before=before,
+        after=after,
+        refs=served_refs(found.repository, known.layers),
+        **await _differences(visit, name, before, after),
+    )
+
+
+def served_refs(repository: Repository, layers: Iterable[Layer]) -> list[str]:
+    """Returns the refs that can be compared, the followed branch first."""
+    own = [layer.ref for layer in layers if layer.repo == repository.repo and layer.served]
+    return [DEFAULT_REF, *own] if repository.served else own
+
+
+async def _choose(
+    visit: Visit, name: str, first: str, second: str, *, problems: Sequence[UnservedRef], status: int = 200
+) -> Response:
+    found, known = await asyncio.gather(visit.ask(REPOSITORY_STATUS, repo=name), visit.ask(JOBS, limit=1))
+    return visit.show(
+        "choose_refs.html",
+        status=status,
+        repository=found.repository,
+        name=name,
+        first=ref_of(first) or first,
+        second=ref_of(second) or second,
+        problems=problems,
+        refs=served_refs(found.repository, known.layers),
+    )
+
+
+async def _differences(visit: Visit, name: str, before: _Side, after: _Side) -> dict[str, Any]:
+    """Returns what both pages show of two states."""
+    sides = _sides(before, after)
+    compared = _compared(sides)
+    files = await _with_diffs(visit, name, compared[:FILES_MAX], sides)
+    impact = await _impact(visit, name, after.ref, files)
+    return {
+        "name": name,
+        "base_ref": before.ref,
+        "ref": after.ref,
+        "files": files,
+        "total": len(compared),
+        "end": sides.end,
+        "impact": impact if isinstance(impact, ImpactReply) else None,
+        "impact_error": impact if isinstance(impact, ErrorBody) else None,
+    }
 
 
 def _layer_of(repository: Repository, layers: Iterable[Layer], ref: str) -> tuple[Layer, str]:
@@ -91,18 +184,29 @@ def _layer_of(repository: Repository, layers: Iterable[Layer], ref: str) -> tupl
     return layer, own[layer.parent].ref if layer.parent in own else ""
 
 
-async def _sides(visit: Visit, name: str, below: str, ref: str) -> _Sides:
-    (before, _, cut), (after, _, also_cut) = await asyncio.gather(
-        pages_of_files(visit, name, below, pages_max=PAGES_MAX),
-        pages_of_files(visit, name, ref, pages_max=PAGES_MAX),
-    )
-    ends = [files[-1].file_path for files, is_cut in ((before, cut), (after, also_cut)) if is_cut and files]
-    end = min(ends, default="")
+async def _side(visit: Visit, name: str, ref: str) -> _Side:
+    files, first, is_cut = await pages_of_files(visit, name, ref, pages_max=PAGES_MAX)
+    by_path = {file.file_path: file for file in files}
+    return _Side(ref, by_path, files[-1].file_path if is_cut and files else "", first.receipt)
+
+
+async def _side_or_problem(visit: Visit, name: str, ref: str) -> _Side | ErrorBody:
+    """Returns the files of a ref, or why Prism does not serve it."""
+    try:
+        return await _side(visit, name, ref)
+    except PrismError as error:
+        if error.code not in NOT_SERVED:
+            raise
+        return error.body
+
+
+def _sides(before: _Side, after: _Side) -> _Sides:
+    end = min((side.last for side in (before, after) if side.last), default="")
     old, new = (
-        {file.file_path: file for file in files if not end or file.file_path <= end}
-        for files in (before, after)
+        {path: file for path, file in side.files.items() if not end or path <= end}
+        for side in (before, after)
     )
-    return _Sides(below, ref, old, new, end)
+    return _Sides(before.ref, after.ref, old, new, end)
 
 
 def _compared(sides: _Sides) -> list[ComparedFile]:
@@ -218,4 +322,8 @@ async def _impact(
         return error.body
 
 
-VIEWS: Final = (PageView("/r/{name:repository}/-/branch/{ref}", "impact_of_change", show_branch),)
+VIEWS: Final = (
+    PageView("/r/{name:repository}/-/branch/{ref}", "impact_of_change", show_branch),
+    PageView("/r/{name:repository}/-/compare", "GET /repos/{name:path}/status", choose_refs),
+    PageView("/r/{name:repository}/-/compare/{refs}", "impact_of_change", compare),
+)

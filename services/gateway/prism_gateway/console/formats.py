@@ -82,6 +82,11 @@ def repo_url(name: str, page: str = "", ref: str | None = None, path: str = "") 
     return url
 
 
+def compare_url(name: str, before: str, after: str) -> str:
+    """Returns the address of two refs beside each other."""
+    return f"{repo_url(name, 'compare')}/{ref_part(before)}...{ref_part(after)}"
+
+
 def blob_url(name: str, ref: str, path: str, start: int = 0, end: int = 0) -> str:
     """Returns the address of lines of a file."""
     url = repo_url(name, "blob", ref, path)
@@ -150,6 +155,7 @@ def rate(job: Job) -> float:
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "repo_url": repo_url,
     "blob_url": blob_url,
+    "compare_url": compare_url,
     "symbol_url": symbol_url,
     "search_url": search_url,
     "settled": settled,

@@ -13,6 +13,7 @@ from prism_contracts.records import FINAL_STATES, Job, JobState, Layer, LayerKin
 from prism_contracts.rpc.files import COVERAGE, CoverageReply
 from prism_contracts.rpc.imports import CANCEL_JOB, JOBS, JobsReply
 from prism_contracts.rpc.repositories import REGISTER, REINDEX, REMOVE_REPOSITORY, REPOSITORY_STATUS
+from prism_gateway.console.comparing import served_refs
 from prism_gateway.console.formats import repo_url
 from prism_gateway.console.page import PageView, Visit, body_as, fragment, redirect
 from prism_gateway.console.progress import LiveJobs
@@ -82,6 +83,7 @@ async def show_repository(visit: Visit) -> Response:
         coverage=await _coverage(visit, repository),
         jobs=[job for job in known.jobs if job.repo == repository.repo][:JOBS_SHOWN],
         layers=[layer for layer in known.layers if layer.repo == repository.repo],
+        refs=served_refs(repository, known.layers),
     )
 
 
