@@ -135,7 +135,9 @@ class WikiSources:
         component = await self._component(name)
         paths = [one.file_path for one in component.interface] + [one.file_path for one in component.files]
         wanted = contents.outlined_of_component(orientation, list(dict.fromkeys(paths)))
-        return Evidence(component=component, outlines=await self._outlined(wanted))
+        return Evidence(
+            component=component, outlines=await self._outlined(wanted), texts=await self._read(wanted)
+        )
 
     async def _of_flows(self, orientation: Orientation) -> Evidence:
         survey = await self._survey(orientation)
@@ -162,10 +164,7 @@ class WikiSources:
     async def _survey(self, orientation: Orientation) -> Evidence:
         """Returns the main source files of the repository, each read once for a wiki."""
         paths = contents.surveyed(orientation)
-        missing = [path for path in paths if path not in self._texts]
-        self._texts |= dict.fromkeys(missing, ()) | await self._each(missing, self._lines)
-        outlines = await self._outlined(paths)
-        return Evidence(outlines=outlines, texts={path: self._texts[path] for path in paths})
+        return Evidence(outlines=await self._outlined(paths), texts=await self._read(paths))
 
     async def _component(self, name: str) -> ComponentDetail:
         request = ArchitectureRequest(**self._scope, by_folder=True, component=name, limit=COMPONENT_LIMIT)
@@ -206,6 +205,12 @@ class WikiSources:
             for path, section in sections.items()
             if path in lines
         )
+
+    async def _read(self, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Returns the lines of files, each read once for a wiki."""
+        missing = [path for path in paths if path not in self._texts]
+        self._texts |= dict.fromkeys(missing, ()) | await self._each(missing, self._lines)
+        return {path: self._texts[path] for path in paths}
 
     async def _lines(self, path: str) -> tuple[str, ...]:
         """Returns the first lines of a file: as many as one read returns."""

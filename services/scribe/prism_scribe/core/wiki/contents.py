@@ -23,8 +23,8 @@ OUTLINED_MAX = 24
 # Files that are read for the pages on types, settings, errors and interfaces, the most depended-upon first.
 SURVEYED_MAX = 300
 SURVEYED_LINES_MAX = 120_000
-# Main files of a component that are outlined for its page.
-COMPONENT_OUTLINED_MAX = 8
+# Main files of a component that are read for its page.
+COMPONENT_OUTLINED_MAX = 14
 FLOWS_MAX = 14
 FLOWS_OF_FILE_MAX = 3
 PROGRAMS_MAX = 4

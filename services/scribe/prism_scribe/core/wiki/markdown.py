@@ -63,11 +63,11 @@ def place(path: str, line: int = 0, end_line: int = 0) -> str:
     return code(f"{_one_line(path)}{lines}", chars_max=len(path) + len(lines) + 1)
 
 
-def block(lines: Sequence[str], language: str = "") -> list[str]:
+def block(lines: Sequence[str], language: str = "", *, lines_max: int = BLOCK_LINES_MAX) -> list[str]:
     """Returns lines of a repository as a fenced block, which no line of them can close."""
     shown = [_CONTROL.sub(" ", line.expandtabs(4).rstrip())[:BLOCK_COLUMNS_MAX] for line in lines]
-    if len(shown) > BLOCK_LINES_MAX:
-        shown = [*shown[:BLOCK_LINES_MAX], ELLIPSIS]
+    if len(shown) > lines_max:
+        shown = [*shown[:lines_max], ELLIPSIS]
     longest = max((len(run) for line in shown for run in _TICKS.findall(line)), default=0)
     fence = "`" * max(3, longest + 1)
     return [fence + _FENCE_LANGUAGE.sub("", language.lower()), *shown, fence]

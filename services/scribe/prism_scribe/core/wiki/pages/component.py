@@ -1,4 +1,4 @@
-"""The page of a component: what its authors say, its main files, what others use of it, what it needs."""
+"""The page of a component: what its authors say, its main files, what others use of it, its functions, what it needs."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -10,6 +10,7 @@ from prism_scribe.core.wiki import markdown, prose
 from prism_scribe.core.wiki.contents import component_title, describes, main_files
 from prism_scribe.core.wiki.orientation import Evidence, Orientation
 from prism_scribe.core.wiki.pages.overview import component_diagram
+from prism_scribe.core.wiki.walkthrough import walkthrough
 
 FILES_MAX = 14
 SYMBOLS_MAX = 4
@@ -35,6 +36,7 @@ def lines(orientation: Orientation, evidence: Evidence, toc: tuple[WikiTocEntry,
         *markdown.section("What its authors write about it", _quotes(orientation, shown, own)),
         *markdown.section("Main files", _files(own, shown)),
         *markdown.section("What other components use of it", _interface(orientation, shown, evidence)),
+        *markdown.section("Inside its main functions", _inside(shown, own, evidence)),
         *markdown.section("What it uses, and what uses it", _neighbors(shown, toc)),
         *markdown.section("Libraries", _externals(shown)),
         *markdown.section("Entry points", _entries(orientation, shown)),
@@ -113,6 +115,17 @@ def _interface(orientation: Orientation, shown: ComponentDetail, evidence: Evide
         "",
         *markdown.table(("symbol", "defined in", "what it says of itself", "references"), rows),
     ]
+
+
+def _inside(shown: ComponentDetail, own: Sequence[ModuleEntry], evidence: Evidence) -> list[str]:
+    found = walkthrough(evidence, [entry.file_path for entry in own], shown.summary.rank)
+    if not found:
+        return []
+    lead = (
+        "These functions decide most, and call most of the others. A long one is shown by its comments, decisions and formulas: "
+        f"{markdown.ELLIPSIS} marks lines that are left out."
+    )
+    return [lead, "", *found]
 
 
 def _documented(one: Interface, evidence: Evidence) -> str:

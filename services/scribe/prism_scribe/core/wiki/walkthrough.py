@@ -1,0 +1,224 @@
+"""Shows the code of the main functions of a component: short ones whole, long ones by their comments and decisions.
+
+In: outlines and lines of its files. Out: the functions that decide most and call most of the others, each as a block of
+numbered lines.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
+from prism_contracts.rpc.files import OutlineReply
+from prism_scribe.core.wiki import markdown
+from prism_scribe.core.wiki.orientation import Evidence
+
+FUNCTIONS_MAX = 48
+# Lines of all functions of a page: of a component with all references, and of one with hardly any.
+LINES_MAX = 640
+LINES_OF_SMALL_MAX = 120
+WHOLE_LINES_MAX = 44
+# A longer function is shown by so many of its lines.
+SHOWN_LINES_MAX = 48
+DOCSTRING_WITHIN = 12  # lines of a function: its signature may have many
+LINES_MIN = 3
+SCORE_MIN = 4
+CALL_WEIGHT = 2  # of a call of another function, or by one; a decision counts 1
+CALLERS_MAX = 5  # a helper that all use is not the more telling
+SCORE_LINES = 32  # a function of so many lines has half of the weight
+# What only shows or compares an object.
+_ASIDE = re.compile(
+    r"^(?:__(?:repr|str|eq|hash|ne|lt|format)__|toString|String|GoString|Format|fmt|hash(?:Code)?|equals|inspect)$"
+)
+GAP_MAX = 2
+# Modules inside a source file whose functions are tests.
+_TEST_MODULES = frozenset({"test", "tests"})
+
+_COMMENT = re.compile(r"^\s*(?://|#(?!\[|!\[|include|if|endif|define|else)|/\*|\*\s|--\s|;;)")
+# What decides, repeats, ends or fails; in the languages whose calls are followed.
+_DECISION = re.compile(
+    r"^\s*(?:\}\s*)?(?:if|else|elif|elsif|unless|for|foreach|while|until|loop|match|switch|case|when|guard|try|except|"
+    r"catch|rescue|finally|ensure|return|raise|throw|yield|break|continue|defer|await|select)\b"
+    r"|=>|\?\s.*:|\b(?:or|and)\s+(?:return|raise|die)\b"
+)
+_TRIPLE = re.compile(r"^\s*[rRbBuU]{0,2}(\"{3}|'{3})")
+_CALL = re.compile(r"([A-Za-z_]\w*)[!?]?\(")
+# A line that computes, or that holds a number which somebody chose.
+_FORMULA = re.compile(r"[\w)\]]\s[*/%+-]\s[\w(]|(?<![\w.])(?:[2-9]|\d{2,}|\d+\.\d+)(?![\w.])")
+
+
+class _Function(NamedTuple):
+    path: str
+    symbol: Symbol
+    text: Sequence[str]  # of its file
+    lines: Sequence[int]  # the numbers of its lines that are neither empty nor documentation
+    decisions: int
+    called: frozenset[str]  # the names that it calls
+
+    @property
+    def first(self) -> int:
+        return self.lines[0]
+
+    @property
+    def last(self) -> int:
+        return self.lines[-1]
+
+
+def walkthrough(evidence: Evidence, paths: Sequence[str], share: float) -> list[str]:
+    """Returns the main functions of these files, in the order of the files.
+
+    `share` is what the files have of the weight of all references in the repository, 0 to 1.
+    """
+    functions = _ranked([one for path in paths for one in _functions(evidence, path)])
+    order = {path: position for position, path in enumerate(paths)}
+    blocks: list[tuple[tuple[int, int], list[str]]] = []
+    shapes: set[tuple[str, ...]] = set()
+    room = max(LINES_OF_SMALL_MAX, min(LINES_MAX, round(2 * share * LINES_MAX)))
+    for one in functions:
+        shown, shape = _shown(one), _shape(one)
+        if len(shown) <= room and shape not in shapes and len(blocks) < FUNCTIONS_MAX:
+            room -= len(shown)
+            shapes.add(shape)
+            blocks.append(((order[one.path], one.first), _block(one, shown, evidence.outlines)))
+    return [line for _, block in sorted(blocks) for line in block]
+
+
+def _ranked(functions: Sequence[_Function]) -> list[_Function]:
+    """Returns the functions that are worth their lines, those first that decide, call and are called most."""
+    named = Counter(one.symbol.name for one in functions)
+    callers = Counter(name for one in functions for name in one.called)
+    scores: dict[int, float] = {}
+    for position, one in enumerate(functions):
+        name = one.symbol.name
+        calls = len(one.called & named.keys())
+        # Of several functions with one name it is not known which is called.
+        called = min(callers[name], CALLERS_MAX) if named[name] == 1 else 0
+        score = one.decisions + CALL_WEIGHT * (calls + called)
+        if score >= SCORE_MIN and len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
+            scores[position] = score / (1 + len(one.lines) / SCORE_LINES)
+    return [functions[position] for position in sorted(scores, key=lambda position: -scores[position])]
+
+
+def _functions(evidence: Evidence, path: str) -> Iterator[_Function]:
+    """Yields the functions of a file that are in no other function and in no module of tests."""
+    outline, text = evidence.outlines.get(path), evidence.texts.get(path, ())
+    for symbol in outline.symbols if outline else ():
+        is_test = _TEST_MODULES.intersection(symbol.qualified_name.split(".")[:-1])
+        if symbol.kind not in CALLABLE_KINDS or symbol.bodiless or is_test:
+            continue
+        if _is_inside_callable(outline, symbol):
+            continue
+        numbers = range(symbol.name_line, min(symbol.end_line, len(text)) + 1)
+        lines = [number for number in numbers if text[number - 1].strip()]
+        prose = _docstring(text, lines)
+        yield _function(path, symbol, text, [number for number in lines if number not in prose])
+
+
+def _function(path: str, symbol: Symbol, text: Sequence[str], lines: Sequence[int]) -> _Function:
+    code = [text[number - 1] for number in lines if not _COMMENT.match(text[number - 1])]
+    return _Function(
+        path,
+        symbol,
+        text,
+        lines,
+        decisions=sum(_DECISION.search(line) is not None for line in code),
+        called=frozenset(name for line in code[1:] for name in _CALL.findall(line)) - {symbol.name},
+    )
+
+
+def _docstring(text: Sequence[str], lines: Sequence[int]) -> frozenset[int]:
+    """Returns the lines of a text in triple quotes that begins a function, if it has more than one."""
+    for position, number in enumerate(lines[1:DOCSTRING_WITHIN], start=1):
+        opened = _TRIPLE.match(text[number - 1])
+        if opened is None:
+            continue
+        if opened[1] in text[number - 1][opened.end() :]:
+            return frozenset()
+        for last in lines[position + 1 :]:
+            if opened[1] in text[last - 1]:
+                return frozenset(range(number, last + 1))
+    return frozenset()
+
+
+def _shape(one: _Function) -> tuple[str, ...]:
+    """Returns the beginnings of a function's lines: those of a copy for another type are the same."""
+    return tuple(one.text[number - 1].split()[0] for number in one.lines[1:])
+
+
+def _is_inside_callable(outline: OutlineReply | None, symbol: Symbol) -> bool:
+    """Whether the function is a part of another, which shows it."""
+    parent = symbol.parent
+    while outline is not None and parent >= 0:
+        if outline.symbols[parent].kind in CALLABLE_KINDS:
+            return True
+        parent = outline.symbols[parent].parent if outline.symbols[parent].kind in TYPE_KINDS else -1
+    return False
+
+
+def _shown(one: _Function) -> list[int]:
+    """Returns the numbers of the lines to show."""
+    every = one.lines
+    if len(every) <= WHOLE_LINES_MAX:
+        return list(every)
+    head = _signature_end(one)
+    telling = [number for number in every if number <= head or number == one.last or _tells(one.text, number)]
+    if len(telling) > SHOWN_LINES_MAX:
+        telling = [number for number in telling if number <= head or _decides(one.text[number - 1])]
+    return _without_small_gaps(every, set(telling[:SHOWN_LINES_MAX]))
+
+
+def _without_small_gaps(every: Sequence[int], chosen: Collection[int]) -> list[int]:
+    """Returns the chosen lines, and those of gaps that are hardly longer than their ellipsis."""
+    shown: list[int] = []
+    gap: list[int] = []
+    for number in every:
+        if number not in chosen:
+            gap.append(number)
+            continue
+        if len(gap) <= GAP_MAX:
+            shown += gap
+        shown.append(number)
+        gap = []
+    return shown
+
+
+def _tells(text: Sequence[str], number: int) -> bool:
+    line = text[number - 1]
+    above = text[number - 2] if number > 1 else ""
+    # The line below a comment is what the comment is about.
+    return _decides(line) or _FORMULA.search(line) is not None or _COMMENT.match(above) is not None
+
+
+def _decides(line: str) -> bool:
+    return _COMMENT.match(line) is not None or _DECISION.search(line) is not None
+
+
+def _signature_end(one: _Function) -> int:
+    """Returns the line on which the brackets of the signature are closed."""
+    depth = 0
+    for number in range(one.first, one.last + 1):
+        line = one.text[number - 1]
+        depth += sum(map(line.count, "([")) - sum(map(line.count, ")]"))
+        if depth <= 0:
+            return number
+    return one.first
+
+
+def _block(one: _Function, shown: Sequence[int], outlines: Mapping[str, OutlineReply]) -> list[str]:
+    indent = min(len(line) - len(line.lstrip()) for line in (one.text[number - 1] for number in shown))
+    width = len(str(shown[-1]))
+    lines: list[str] = []
+    before = shown[0] - 1
+    for number in shown:
+        if any(one.text[left_out - 1].strip() for left_out in range(before + 1, number)):
+            lines.append(f"{'':>{width}}  {markdown.ELLIPSIS}")
+        lines.append(f"{number:>{width}}  {one.text[number - 1][indent:]}")
+        before = number
+    name = markdown.code(one.symbol.qualified_name)
+    return [
+        f"{name}, {markdown.place(one.path, one.first, one.last)}:",
+        "",
+        *markdown.block(lines, outlines[one.path].language, lines_max=len(lines)),
+        "",
+    ]
