@@ -235,6 +235,10 @@ $(VENV)/.pictures: $(VENV)/.run requirements/pictures.txt
 pictures: $(VENV)/.pictures ## Open the console in Chromium, check it, and write docs/pictures/console-*.png (needs `chromium`, or CHROMIUM=; ALL=folder keeps every size)
 	$(VENV)/pictures/bin/python -m bench.pictures.console $(if $(ALL),--all $(ALL))
 
+.PHONY: test-console
+test-console: $(VENV)/.pictures ## Test the console in Chromium on a whole stack (needs `chromium`, or CHROMIUM=; without it, says so)
+	$(VENV)/pictures/bin/python -m pytest -c tests/browser/pytest.ini tests/browser
+
 .PHONY: pictures-dashboards
 pictures-dashboards: setup-dev $(VENV)/.deploy ## Record what the panels show for three minutes, and draw docs/pictures/dashboard-*.png
 	PRISM_DASHBOARDS_SECONDS=180 PRISM_DASHBOARDS_RECORD=build/dashboards $(BIN)/pytest tests/system/test_panels.py
@@ -268,6 +272,10 @@ bench-layers: $(VENV)/.run ## Measure branches and overlays, and edits beside an
 .PHONY: bench-growth
 bench-growth: $(VENV)/.run ## Index 1,000 to 300,000 chunks, ask, and write docs/growth.md (half an hour)
 	$(BIN)/python -m bench.growth --page docs/growth.md
+
+.PHONY: bench-console
+bench-console: $(VENV)/.run ## Measure the console's first page, its search beside the API's, and 200 pages that stay open
+	$(BIN)/python -m bench.console
 
 .PHONY: bench-noisy
 bench-noisy: $(VENV)/.run ## Measure search_code of one tenant while 16 clients of another send worst-case inputs to every tool for a minute

@@ -5,6 +5,7 @@
 const HEADERS = { "x-prism-fragment": "1" };
 const PAUSE_MS = 160;
 const CARD_MS = 250;
+const STREAM_PAUSE_MS = 3_000;
 
 // Results while a question is typed: the form's own address, whose changing part is asked for.
 for (const form of document.querySelectorAll("form[data-live]")) {
@@ -32,7 +33,8 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, PAUSE_MS); });
 }
 
-// Running imports: the server sends the part again when it changed. The browser connects again by itself.
+// Running imports: the server sends the part again when it changed. The browser connects again by itself, but not
+// after an answer that is no stream: a proxy's while the gateway restarts, or the sign-in.
 for (const place of document.querySelectorAll("[data-stream]")) {
   let stream = null;
   const connect = () => {
@@ -45,6 +47,15 @@ for (const place of document.querySelectorAll("[data-stream]")) {
       if (had && !has) location.reload(); // an import ended: the table below shows its result
       had = has;
     };
+    stream.onerror = () => {
+      if (stream?.readyState === EventSource.CLOSED) setTimeout(again, STREAM_PAUSE_MS, stream);
+    };
+  };
+  const again = async (ended) => {
+    if (stream !== ended) return; // the page was hidden meanwhile
+    const answer = await fetch(location.href, { headers: HEADERS }).catch(() => null);
+    if (answer?.status === 401) location.reload();
+    else if (stream === ended) connect();
   };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) { stream?.close(); stream = null; } else if (!stream) connect();

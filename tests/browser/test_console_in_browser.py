@@ -1,0 +1,195 @@
+"""What only a browser can show: that pages hold no hostile markup, fit a phone, can be reached by anyone, and live."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from browser_town import PAYLOADS, REPO, HostileTown
+from conftest import DESKTOP, PHONE, OpenPage
+from playwright.sync_api import Browser, Page, expect
+
+from bench.pictures.browsing import (
+    ANSWER_MS_MAX,
+    WIDER,
+    BrowserMessages,
+    inaccessible,
+    inject,
+    open_by_keyboard,
+    show_card,
+    wait_until_ready,
+)
+
+IMPORT_MS_MAX = 120_000
+SECONDS_TO_START = 120_000
+# Markup that only a payload makes.
+FOREIGN = (
+    'img, svg[onload], style, iframe, object, [onerror], [onload], a[href^="javascript:"], script:not([src])'
+)
+PAGES = [
+    "repositories", "add", "search", "exact", "symbol search", "empty search", "repository", "remove", "folder",
+    "folder of names", "file", "hostile file", "hostile document of code", "symbol", "map", "branches", "branch",
+    "plain branch", "compare", "choose refs", "wiki", "documents", "document", "tasks", "wikis", "usage", "audit",
+    "tokens", "health",
+]  # fmt: skip
+
+
+def test_every_page_is_listed(town: HostileTown) -> None:
+    assert list(town.pages) == PAGES
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_harmless_fits_and_keeps_nobody_out(signed_in: OpenPage, page: str) -> None:
+    """No message of the browser: a broken rule of the security policy is one."""
+    for size in (DESKTOP, PHONE):
+        signed_in.goto(signed_in.town.pages[page], size)
+        assert not signed_in.page.evaluate(WIDER), f"wider than {size[0]} px"
+        assert not signed_in.page.locator(FOREIGN).count()
+        assert signed_in.page.evaluate("window.hostile") is None
+    assert not inaccessible(signed_in.page)
+    assert not signed_in.messages.problems
+
+
+def test_hostile_text_is_there_to_be_read(signed_in: OpenPage) -> None:
+    """Otherwise the tests above show pages without it."""
+    signed_in.goto(signed_in.town.pages["hostile file"])
+    shown = signed_in.page.inner_text("main")
+    assert [payload for payload in PAYLOADS if payload in shown] == list(PAYLOADS)
+    signed_in.goto("/tasks")
+    assert PAYLOADS[0] in signed_in.page.inner_text("main")
+    signed_in.goto("/documents")
+    assert PAYLOADS[1] in signed_in.page.inner_text("main")
+
+
+def test_an_injected_script_does_not_run(signed_in: OpenPage) -> None:
+    signed_in.goto("/repos")
+    assert not inject(signed_in.page)
+    assert any("Content Security Policy" in one for one in signed_in.messages.problems)
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_a_card_is_harmless_and_keeps_nobody_out(signed_in: OpenPage, scheme: str) -> None:
+    signed_in.page.emulate_media(color_scheme=scheme)
+    signed_in.messages.place = "card"
+    show_card(signed_in.page, signed_in.base + signed_in.town.pages["file"], "charge_card")
+    card = signed_in.page.locator(".card")
+    expect(card).to_contain_text("def charge_card(cents: int)")
+    assert not card.locator(FOREIGN).count()
+    assert not inaccessible(signed_in.page)
+    assert not signed_in.messages.problems
+
+
+def test_a_token_signs_in_and_out(browser: Browser, town: HostileTown) -> None:
+    page = browser.new_page()
+    page.goto(town.stack.base + "/search?q=card")
+    page.fill("#token", "prism_wrong")
+    page.click("button.primary")
+    expect(page.locator("[role=alert]")).to_contain_text("unknown, expired or revoked")
+    assert not inaccessible(page)
+    made = town.stack.prism("tokens", "create", "--label", "browser", "--scope", "read").split()
+    page.fill("#token", next(word for word in made if word.startswith("prism_")))
+    page.click("button.primary")
+    page.wait_for_url("**/search?q=card", timeout=ANSWER_MS_MAX)
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/login", timeout=ANSWER_MS_MAX)
+    page.goto(town.stack.base + "/repos")
+    assert "/login" in page.url
+    page.close()
+
+
+def test_the_keyboard_reaches_everything(signed_in: OpenPage) -> None:
+    page = signed_in.page
+    open_by_keyboard(page, signed_in.base, "charge a card")
+    page.keyboard.press("g")
+    page.keyboard.press("r")
+    page.wait_for_url("**/repos", timeout=ANSWER_MS_MAX)
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.matches('tbody tr')")
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    assert not inaccessible(page)
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
+    signed_in.goto("/search?q=charge_card&mode=exact")
+    for key in ("j", "j", "k"):
+        page.keyboard.press(key)
+    rows = page.locator(".hit")
+    expect(rows.nth(0)).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.locator(".big")).to_be_focused()
+    assert not signed_in.messages.problems
+
+
+def test_results_arrive_while_a_question_is_typed(signed_in: OpenPage) -> None:
+    signed_in.goto("/search")
+    signed_in.page.keyboard.type("charge_card", delay=20)
+    signed_in.page.wait_for_selector(".hit", timeout=ANSWER_MS_MAX)
+    assert "q=charge_card" in signed_in.page.url
+    assert not signed_in.messages.problems
+
+
+def test_an_import_is_shown_as_it_goes_on(signed_in: OpenPage, tree: Path) -> None:
+    signed_in.goto("/repos")
+    importing = signed_in.town.stack.begin("index", str(tree), "--name", "acme/large", "--wait")
+    job = signed_in.page.locator("article.job", has_text="acme/large")
+    expect(job).to_be_visible(timeout=IMPORT_MS_MAX)
+    row = signed_in.page.locator("tbody tr", has_text="large")
+    expect(row.locator("i.dot.ok")).to_be_visible(timeout=IMPORT_MS_MAX)
+    expect(job).to_be_hidden(timeout=IMPORT_MS_MAX)
+    assert importing.wait(timeout=IMPORT_MS_MAX / 1000) == 0
+    assert not signed_in.messages.problems
+
+
+def stays(page: Page) -> None:
+    """Marks the document, to see whether it was loaded again."""
+    page.evaluate("window.stays = true")
+
+
+def test_a_page_streams_on_after_its_gateway_was_killed(signed_in: OpenPage, tree: Path) -> None:
+    stack = signed_in.town.stack
+    with signed_in.page.expect_request("**/repos/events"):
+        signed_in.goto("/repos")
+    stays(signed_in.page)
+    with signed_in.page.expect_request("**/repos/events", timeout=SECONDS_TO_START):
+        os.kill(stack.pid("gateway"), signal.SIGKILL)
+    wait_until_ready(stack)
+    importing = stack.begin("index", str(tree), "--name", "acme/again", "--wait")
+    job = signed_in.page.locator("article.job", has_text="acme/again")
+    expect(job).to_be_visible(timeout=IMPORT_MS_MAX)
+    assert signed_in.page.evaluate("window.stays")
+    assert importing.wait(timeout=IMPORT_MS_MAX / 1000) == 0
+
+
+def test_a_stream_that_a_proxy_refuses_is_asked_for_again(signed_in: OpenPage) -> None:
+    """A browser gives a stream up at the first answer that is none."""
+    page, refused = signed_in.page, []
+
+    def refuse(route) -> None:
+        refused.append(route.request.url)
+        route.fulfill(status=503, body="starting") if len(refused) == 1 else route.continue_()
+
+    page.route("**/repos/events", refuse)
+    with page.expect_response(
+        lambda answer: answer.url.endswith("/repos/events") and answer.ok, timeout=ANSWER_MS_MAX
+    ):
+        signed_in.goto("/repos")
+    assert len(refused) == 2
+
+
+def test_a_page_leads_to_the_sign_in_when_its_session_ends(browser: Browser, town: HostileTown) -> None:
+    page = browser.new_page()
+    page.goto(town.stack.link())
+    messages = BrowserMessages(page)
+    page.context.clear_cookies()
+    page.goto(town.stack.base + "/repos")
+    assert page.url.endswith("/login?next=/repos")
+    assert not messages.problems
+    page.close()
+
+
+def test_what_a_ref_needs_is_said_where_it_is_missing(signed_in: OpenPage) -> None:
+    signed_in.goto(f"/r/{REPO}/-/compare/HEAD...nowhere")
+    expect(signed_in.page.locator("[role=alert]")).to_contain_text(
+        f"prism index PATH --name {REPO} --ref nowhere"
+    )
+    assert not inaccessible(signed_in.page)
