@@ -9,6 +9,7 @@ QUERY ?= how is a failed message retried and moved to the dead letters
 N ?= 20
 # Test processes: most tests wait for something, so there may be more than cores.
 WORKERS ?= 4
+MAKE_TEST := not models and not attack and not long
 
 ##@ Set up
 .PHONY: help
@@ -169,12 +170,17 @@ check: setup-dev ## Lint, format, types, imports
 .PHONY: test
 test: setup-dev $(VENV)/.fuzz ## Unit, contract and system tests, and 3,000 generated calls, in WORKERS processes
 	@$(BIN)/python -m compileall -q libs services cli
-	$(BIN)/pytest -m "not models and not attack" -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/system tests/fuzz tests/contract tests/unit
+	$(BIN)/pytest -m "$(MAKE_TEST)" -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/system tests/fuzz tests/contract tests/unit
 
 .PHONY: test-again
 test-again: ## Run what failed in the last `make test` once more, one test at a time, and name those that pass now
 	@echo "FAILED BESIDE OTHERS. A test that passes below is unreliable: mend it."
-	$(BIN)/pytest -v --last-failed --last-failed-no-failures none -m "not models and not attack" tests/system tests/fuzz tests/contract tests/unit
+	$(BIN)/pytest -v --last-failed --last-failed-no-failures none -m "$(MAKE_TEST)" tests/system tests/fuzz tests/contract tests/unit
+
+.PHONY: test-long
+test-long: setup-dev ## Run what is too long for `make test`, before a release: rolled copies, crashes at any write, 100 random histories
+	$(BIN)/pytest -v -m long tests/system
+	PRISM_TRUTH_HISTORIES=100 $(BIN)/pytest -s tests/system/test_truth.py
 
 .PHONY: test-qdrant
 test-qdrant: setup-dev ## Run the contract suite against the Qdrant server at QDRANT_URL (QDRANT_API_KEY=, if it needs one)

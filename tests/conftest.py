@@ -1,5 +1,6 @@
 """Fixtures shared by several suites: a real nats-server on free ports, and a cluster of three."""
 
+import gc
 import json
 import os
 import shutil
@@ -38,6 +39,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish() -> None:
+    """Exempts modules and collected tests, which stay to the end, from garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -202,15 +202,17 @@ class Copies:
                 process.kill()
                 process.wait()
 
-    def _launch(self, copy: Copy) -> None:
-        module = "prism_qdrant_local" if copy.service == STORE else f"prism_{copy.service}"
-        with (self.folder / "logs" / f"{copy}.log").open("ab") as log:
-            self._processes[copy] = subprocess.Popen(
-                [str(self.python), "-P", "-m", f"{module}.main"],
-                env=self._environment(copy),
-                stdout=log,
-                stderr=log,
+    def run(self, module: str, environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
+        """Start `python -m MODULE`, whose output is appended to a file."""
+        with log.open("ab") as written:
+            return subprocess.Popen(
+                [str(self.python), "-P", "-m", module], env=environment, stdout=written, stderr=written
             )
+
+    def _launch(self, copy: Copy) -> None:
+        package = "prism_qdrant_local" if copy.service == STORE else f"prism_{copy.service}"
+        log = self.folder / "logs" / f"{copy}.log"
+        self._processes[copy] = self.run(f"{package}.main", self._environment(copy), log)
         self._is_expected[copy] = True
 
     def _environment(self, copy: Copy) -> dict[str, str]:

@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 import pytest
-from forked_services import forked
+from forked_processes import forked
 from indexed_texts import CREATED_AT, DIMENSION, MODEL, file_point
 from scip_stack import keep_scip
 

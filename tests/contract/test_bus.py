@@ -12,7 +12,9 @@ import psutil
 import pytest
 from faststream.exceptions import NackMessage
 from nats.aio.msg import Msg
+from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js.api import AckPolicy, ConsumerConfig
+from nats.js.manager import JetStreamManager
 
 from prism_contracts import names, topics
 from prism_contracts.base import Lane
@@ -81,6 +83,28 @@ async def test_an_event_reaches_its_handler_and_is_removed_by_the_ack(make_bus) 
     async with asyncio.timeout(DEADLINE_S):
         while (await bus.js.stream_info("PRISM_EMBEDDED")).state.messages:
             await asyncio.sleep(0.01)
+
+
+async def test_a_consumer_without_an_answer_is_asked_for_again(make_bus, monkeypatch) -> None:
+    """As on a cluster that elects the leaders of many consumers, while the service starts."""
+    bus, seen, asked = make_bus(), [], []
+    ask = JetStreamManager.consumer_info
+
+    async def first_unanswered(self: JetStreamManager, stream: str, *args, **options):
+        asked.append(stream)
+        if asked.count(stream) == 1:
+            raise NatsTimeoutError
+        return await ask(self, stream, *args, **options)
+
+    async def handle(event: FileRemoved) -> None:
+        seen.append(event)
+
+    bus.consume(topics.FILE_REMOVED, handle, workers=4)
+    await bus.connect()
+    monkeypatch.setattr(JetStreamManager, "consumer_info", first_unanswered)
+    await bus.start()
+    await publish(bus, removed(1))
+    await until(lambda: seen == [removed(1)])
 
 
 async def test_a_repeated_publish_is_deduplicated(make_bus) -> None:

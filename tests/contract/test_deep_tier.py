@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess
 
 import numpy as np
 import pytest
-from forked_services import forked
+from forked_processes import forked
 from prometheus_client import CollectorRegistry
 
 from prism_catalog.layer_files import LayerFilesStore

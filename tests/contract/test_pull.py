@@ -12,6 +12,7 @@ from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig
 
 from prism_runtime import pull
+from prism_runtime.patience import StartPatience
 from prism_runtime.pull import PromptPullSubscription, PullingJetStream
 
 STREAM, SUBJECT, DURABLE = "WORK", "work", "worker"
@@ -42,7 +43,9 @@ def arrived() -> list[bytes]:
 
 @pytest.fixture
 async def pulling(connection: Client, arrived: list[bytes]) -> PromptPullSubscription:
-    js = PullingJetStream(connection, lambda message: arrived.append(message.data), lambda: None)
+    js = PullingJetStream(
+        connection, StartPatience(), lambda message: arrived.append(message.data), lambda: None
+    )
     return await js.pull_subscribe(SUBJECT, durable=DURABLE, stream=STREAM)
 
 

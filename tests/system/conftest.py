@@ -57,11 +57,14 @@ def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> RunningStack:
     return standing(RunningStack(tmp_path_factory.mktemp("shared") / "data", **settings))
 
 
-@pytest.fixture(scope="session")
-def breakable_stack(tmp_path_factory: pytest.TempPathFactory) -> RunningStack:
+@pytest.fixture(scope="module")
+def breakable_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
     """A stack that tests may harm if it recovers. It has the default settings, with a faster watchdog."""
     watchdog = {"PRISM_PROBE_EVERY_S": "1", "PRISM_SILENT_S_MAX": "search=5"}
-    return standing(RunningStack(tmp_path_factory.mktemp("breakable") / "data", **watchdog))
+    stack = RunningStack(tmp_path_factory.mktemp("breakable") / "data", **watchdog)
+    stack.up()
+    yield stack
+    stack.down()
 
 
 def standing(stack: RunningStack) -> RunningStack:

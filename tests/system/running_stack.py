@@ -20,6 +20,7 @@ from typing import Any
 import httpx2
 import nats
 import zstandard
+from forked_processes import run_prism
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from nats.aio.client import Client as NatsClient
@@ -110,15 +111,7 @@ class RunningStack:
         return kept | own | self._settings
 
     def prism(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [PRISM, *arguments],
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            check=False,
-            timeout=COMMAND_SECONDS_MAX,
-        )
+        return run_prism(arguments, self.environment(), COMMAND_SECONDS_MAX)
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
         """Starts the command in the background."""

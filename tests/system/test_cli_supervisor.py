@@ -19,6 +19,7 @@ from typing import Any
 
 import psutil
 import pytest
+from forked_processes import run_prism
 
 from prism_cli.stack.forkserver import FORKSERVER_NAME
 
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.system
 
 PRISM = str(Path(sys.executable).with_name("prism"))
 SERVICES = ("ingest", "chunker", "embedder", "indexer", "search", "atlas", "workspace", "scribe", "gateway")
+COMMAND_SECONDS_MAX = 300
 WAIT_SECONDS_MAX = 180
 FIRST_PAUSE_S = 0.5
 
@@ -105,14 +107,7 @@ class Stack:
         )
 
     def prism(self, *arguments: str, **moods: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [PRISM, *arguments],
-            env=self.environment(**moods),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
+        return run_prism(arguments, self.environment(**moods), COMMAND_SECONDS_MAX)
 
     def up(self, **moods: str) -> dict[str, Any]:
         done = self.prism("up", "--port", "0", "--detach", "--json", **moods)
@@ -304,7 +299,7 @@ def test_a_killed_supervisor_restarts_at_the_same_address(stack: Stack):
         sys.platform != "linux" or len(guards(stack)) == 2
     )  # the guard and its subshell, which checks whether the supervisor hangs
     assert stack.prism("down").returncode == 0
-    assert not guards(stack)
+    wait_until(lambda: not guards(stack))
 
 
 def test_down_ends_the_guard_of_a_killed_supervisor(stack: Stack):
@@ -312,7 +307,7 @@ def test_down_ends_the_guard_of_a_killed_supervisor(stack: Stack):
     os.kill(stack.state()["pid"], signal.SIGKILL)
     wait_until(lambda: "the supervisor ended with code 137" in stack.supervisor_log())
     assert stack.prism("down").returncode == 0
-    assert not guards(stack)
+    wait_until(lambda: not guards(stack))
     assert stack.prism("status").returncode == 5
 
 

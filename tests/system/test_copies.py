@@ -2,9 +2,11 @@
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from forked_processes import Fork, start
 from small_proxy import small_proxy
 from source_repos import FILES
 
@@ -17,6 +19,8 @@ from prism_cli.client import Prism
 from prism_cli.stack.probes import HOST
 from prism_cli.target import ServerTarget
 
+pytestmark = pytest.mark.long
+
 ASKED, PUSHED, EDITED = "copies/asked", "copies/pushed", "copies/edited"
 QUESTIONS = ("withdraw money from an account", "retry with a longer pause", "insufficient funds")
 TEXTS = {path: text for path, text in FILES.items() if isinstance(text, str)}
@@ -26,10 +30,17 @@ CHANGE_EVERY_S = 0.5
 DRAIN_S = "1"  # ten looks of the proxy
 
 
+class ForkedCopies(Copies):
+    """Copies that are forked: a fresh Python for each would spend minutes on loading the same modules."""
+
+    def run(self, module: str, environment: Mapping[str, str], log: Path) -> Fork:
+        return Fork(start(module, environment, log))
+
+
 @pytest.fixture
 def copies(nats_cluster, tmp_path: Path):
     settings = {"PRISM_NATS_REPLICAS": "3", "PRISM_DRAIN_S": DRAIN_S}
-    with Copies(tmp_path / "copies", nats_cluster.url, "", Path(sys.executable), settings) as running:
+    with ForkedCopies(tmp_path / "copies", nats_cluster.url, "", Path(sys.executable), settings) as running:
         yield running
 
 

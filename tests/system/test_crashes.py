@@ -23,6 +23,8 @@ from test_truth import Fresh, wrong_points
 from truth_answers import differences, stored
 from truth_player import SECRET, Remote, Server
 
+pytestmark = pytest.mark.long
+
 POINTS = os.environ.get("PRISM_CRASH_POINTS", "2")
 SEED = int(os.environ.get("PRISM_CRASH_SEED", "20260"))
 SERVICES = os.environ.get(

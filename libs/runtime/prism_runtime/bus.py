@@ -173,8 +173,9 @@ class Bus:
             name=f"prism-{self.service}",
             codec=self.codec,
             # Handlers take the decoded body. To inject arguments as well, FastStream would run a thread for each
-            # message.
+            # message; to check them, build a pydantic model for each handler.
             apply_types=False,
+            serializer=None,
             security=nats_security(self._settings),
             # Replies arrive on subjects that no other service may read.
             inbox_prefix=names.inbox_prefix(self.service),
@@ -229,7 +230,9 @@ class Bus:
         self._aborting = asyncio.create_task(abort_dead_connections(connection))
         self._patience.begin()
         # FastStream's subscribers pull through this context.
-        self._pulling = PullingJetStream(connection, self._heartbeats.begin, self._upkeep.refused)
+        self._pulling = PullingJetStream(
+            connection, self._patience, self._heartbeats.begin, self._upkeep.refused
+        )
         self.broker.config.broker_config.connection_state.connect(connection, self._pulling)
         await self._declare_streams()
 

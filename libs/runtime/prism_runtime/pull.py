@@ -21,6 +21,8 @@ from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js import JetStreamContext
 from nats.js.api import StatusCode
 
+from prism_runtime.patience import StartPatience
+
 # The server reports the end of a request after its timeout. A later answer was lost with the connection.
 ANSWER_LATE_S = 2.0
 REFUSED_PAUSE_S = 0.25
@@ -33,13 +35,19 @@ log = logging.getLogger(__name__)
 class PullingJetStream(JetStreamContext):
     """A JetStream context whose pull subscriptions are `PromptPullSubscription`.
 
-    `arrived` is called with every message on arrival, `refused` when the server refuses a request.
+    `arrived` is called with every message on arrival, `refused` when the server refuses a request. While the
+    service starts, a subscription is repeated with `patience`.
     """
 
     def __init__(
-        self, connection: Client, arrived: Callable[[Msg], None], refused: Callable[[], None]
+        self,
+        connection: Client,
+        patience: StartPatience,
+        arrived: Callable[[Msg], None],
+        refused: Callable[[], None],
     ) -> None:
         super().__init__(connection)
+        self._patience = patience
         self._arrived = arrived
         self._refused = refused
         self._pulls: list[PromptPullSubscription] = []
@@ -48,6 +56,11 @@ class PullingJetStream(JetStreamContext):
         """Ask for no more messages. Returns when those under way have arrived."""
         await asyncio.gather(*(pull.end() for pull in self._pulls))
         self._pulls.clear()
+
+    async def pull_subscribe(self, subject: str, *args: Any, **options: Any) -> Any:
+        """Pull from a durable consumer, after asking for it."""
+        subscribe = super().pull_subscribe
+        return await self._patience.outlast(subject, lambda: subscribe(subject, *args, **options))
 
     async def pull_subscribe_bind(self, *, stream: str, durable: str, **_: Any) -> "PromptPullSubscription":  # type: ignore[override]
         """Pull from an existing durable consumer."""
