@@ -92,7 +92,7 @@ class OpenPage:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A folder with enough files that their import is seen as it goes on."""
-    for number in range(400):
-        lines = (f"def part_{number}_{line}(value):\n    return value + {line}\n\n\n" for line in range(60))
+    for number in range(150):
+        lines = (f"def part_{number}_{line}(value):\n    return value + {line}\n\n\n" for line in range(30))
         (tmp_path / f"part_{number}.py").write_text("".join(lines))
     return tmp_path

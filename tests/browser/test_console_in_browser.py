@@ -20,7 +20,7 @@ from bench.pictures.browsing import (
     wait_until_ready,
 )
 
-IMPORT_MS_MAX = 120_000
+IMPORT_MS_MAX = 300_000
 SECONDS_TO_START = 120_000
 # Markup that only a payload makes.
 FOREIGN = (
