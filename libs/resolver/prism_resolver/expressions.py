@@ -36,7 +36,11 @@ CALL = Step("")
 @lru_cache(maxsize=50_000)
 def is_own_object(name: str, language: str) -> bool:
     """Whether a name means the object or the class to which a method belongs."""
-    return name in OWN_OBJECT or (language == "python" and name in OWN_CLASS)
+    return (
+        name in OWN_OBJECT
+        or (language == "python" and name in OWN_CLASS)
+        or (language == "php" and name == "static")
+    )
 
 
 @lru_cache(maxsize=20_000)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact
 from prism_resolver.expressions import CALL, OWN_CLASS, OWN_OBJECT, steps_of
+from prism_resolver.languages import TYPES_WITHOUT_IMPORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class FileFacts:
 def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     """Adds a reference for each name before the dot of another: `Depot.open()` also uses Depot.
 
-    Adds only names that can resolve: their first part is defined, imported or given a type in the file.
+    Adds only names that can resolve: their first part is defined, imported or given a type in the file, or is that of a
+    type that all files see.
     """
     imported = (one for one in facts.references if one.kind is ReferenceKind.IMPORT)
     known = (OWN_OBJECT | OWN_CLASS).union(
@@ -34,8 +36,12 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
         (one.name for one in facts.symbols),
         (one.name for one in facts.bindings if one.type or one.made_by),
     )
+    is_open = facts.language in TYPES_WITHOUT_IMPORT
     found = (
-        use for reference in facts.references for use in _qualifier_uses(reference) if _head(use) in known
+        use
+        for reference in facts.references
+        for use in _qualifier_uses(reference)
+        if (head := _head(use)) in known or (is_open and head[:1].isupper())
     )
     own = set(facts.references) if facts.language == "cpp" else frozenset()
     added = [use for use in dict.fromkeys(found) if use not in own]

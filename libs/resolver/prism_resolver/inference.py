@@ -22,6 +22,7 @@ from prism_resolver.languages import (
     IMPLICIT_OBJECT,
     JVM,
     MAKES_BUILTIN,
+    MAKES_OBJECT,
     MODULE_PATHS,
     NESTED_TYPES,
     OBJECT_MODULES,
@@ -307,6 +308,8 @@ class Inference:
             return start
         if is_own_object(name, language):
             return self._own_object(location, ValueKind.INSTANCE), steps[1:]
+        if language == "ruby" and name.startswith("@"):
+            return self._own_object(location, ValueKind.INSTANCE), (Step(name.lstrip("@")), *steps[1:])
         if name == BASE_OBJECTS.get(language, "super"):
             rest = steps[2:] if steps[1:2] == (CALL,) else steps[1:]
             return self._own_object(location, ValueKind.SUPER), rest
@@ -408,6 +411,8 @@ class Inference:
             return self._member_of_module(value, name, depth)
         if value.kind is ValueKind.SYMBOL and (found := self._member_of_function(value, name)):
             return found
+        if name in MAKES_OBJECT.get(self._language_of(value), ()) and self._is_class(value):
+            return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
         if value.kind is ValueKind.SYMBOL and not self._is_class(value):
             value = self.variable_value(value, depth + 1)
         if value.kind not in {ValueKind.SYMBOL, ValueKind.INSTANCE, ValueKind.SUPER}:
@@ -421,6 +426,9 @@ class Inference:
                 value.certainty,
             )
         return self._member_variable(value, name, depth + 1)
+
+    def _language_of(self, value: Value) -> str:
+        return self._program.units[value.symbols[0].file].language if value.symbols else ""
 
     def lacks(self, value: Value, name: str) -> bool:
         """Returns whether an instance or a class surely lacks a member: all of its base classes are known."""
@@ -467,6 +475,8 @@ class Inference:
     def _called(self, value: Value, depth: int) -> Value:
         """Returns the value of a call."""
         value = self._program.whole_export(value)
+        if value.kind is ValueKind.INSTANCE and self._language_of(value) in MAKES_OBJECT:
+            return value  # `Depot.new` has made it
         if value.kind is not ValueKind.SYMBOL:
             return UNKNOWN
         if self._is_class(value):

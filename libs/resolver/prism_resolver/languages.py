@@ -46,6 +46,8 @@ CALL_METHODS: Mapping[str, str] = {"python": "__call__"}
 READS_OF_LOCALS = frozenset({"go", "python"})
 # A variable is never called: `Reader reader = reader(path)` calls the method.
 METHODS_APART = frozenset({"java"})
+# Methods of every class that make an object of it.
+MAKES_OBJECT: Mapping[str, frozenset[str]] = {"ruby": frozenset({"new"})}
 # The result of a call has members only: `depot().weigh()` calls no function outside of a type.
 ONLY_MEMBERS_OF_RESULTS = frozenset({"rust", "go", "cpp", "php", "python"})
 # A type that a struct embeds is a field of the struct as well, named like the type.
@@ -58,7 +60,9 @@ DECLARED_ELSEWHERE = frozenset({"cpp", "csharp"})
 # A type is visible everywhere without an import of its file. Its members may be defined elsewhere, so a
 # member is never known to be missing.
 OPEN_TYPES = frozenset({"csharp", "elixir", "ruby", "swift"})
-# Those of them that look a name up in the enclosing scopes, innermost first, and in imported scopes.
+# A type of another file may be used without an import.
+TYPES_WITHOUT_IMPORT = OPEN_TYPES | SAME_FOLDER
+# Those of OPEN_TYPES that look a name up in the enclosing scopes, innermost first, and in imported scopes.
 NESTED_TYPES = OPEN_TYPES - {"elixir"}
 # A method can be called without naming its object.
 IMPLICIT_OBJECT = JVM | {"csharp", "cpp", "ruby", "swift", "dart"}

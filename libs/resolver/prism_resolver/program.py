@@ -8,6 +8,7 @@ from typing import NamedTuple
 from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
 from prism_resolver.facts import FileFacts
 from prism_resolver.languages import (
+    C_FAMILY,
     ECMASCRIPT,
     EXPORTS,
     FOLDER_PACKAGES,
@@ -374,6 +375,11 @@ class Program:
             ref = SymbolRef(unit.id, position)
             yield self._by_name, definition.name, ref
             yield self._by_qualified_name, definition.qualified_name, ref
+        if unit.language in C_FAMILY:  # constants of enumerations have a second name, without them
+            for name, positions in unit.named.items():
+                for position in positions:
+                    if unit.definitions[position].qualified_name != name:
+                        yield self._by_qualified_name, name, SymbolRef(unit.id, position)
 
     def _clear_caches(self) -> None:
         kept = (self._located, self._exported_values, self._imported_values, self._wildcard_closures)

@@ -3,7 +3,7 @@
 import re
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -44,6 +44,9 @@ WHOLE_MODULE = "*"
 DEFAULT = "default"
 # The name of what a CommonJS module is as a whole: the value of `require`.
 MODULE_EXPORTS = "module.exports"
+# What may be around a constant of C that is visible without it, and an enumeration whose constants are not.
+_ENUMERATIONS = frozenset({SymbolKind.ENUM, SymbolKind.TYPE})
+_SCOPED_ENUM = re.compile(r"(?:typedef\s+)?enum\s+(?:class|struct)\b")
 INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 # A variable of the object on which a method is called.
 OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")
@@ -283,7 +286,23 @@ class _UnitReader:
         for position, symbol in enumerate(self._facts.symbols):
             if symbol.kind not in VALUE_KINDS or (symbol.qualified_name, symbol.name_line) not in imported:
                 found.setdefault(symbol.qualified_name, []).append(position)
+        for name, position in self.enumerators():
+            found.setdefault(name, []).append(position)
         return found
+
+    def enumerators(self) -> Iterator[tuple[str, int]]:
+        """Yields the constants of C that the scope around their enumeration sees, by their qualified name there."""
+        symbols = self._facts.symbols
+        for position, symbol in enumerate(symbols if self._facts.language in C_FAMILY else ()):
+            around = symbol.parent if symbol.kind is SymbolKind.CONSTANT else -1
+            if around >= 0 and symbols[around].kind is SymbolKind.ENUM:
+                while around >= 0 and symbols[around].kind in _ENUMERATIONS:
+                    if _SCOPED_ENUM.match(symbols[around].signature):
+                        break
+                    around = symbols[around].parent
+                else:
+                    outer = f"{symbols[around].qualified_name}." if around >= 0 else ""
+                    yield f"{outer}{symbol.name}", position
 
     def imports(self) -> tuple[list[str], dict[str, list[Import]]]:
         wildcards: list[str] = []

@@ -220,3 +220,43 @@ def test_file_whose_classes_only_inherit_tests_has_them() -> None:
         "class ATest(TestCase, Cases):\n    kind = Depot\n",
     }
     assert reached(files, "depot.py:weigh") == ["tests/test_a.py:ATest.test_one?"]
+
+
+CHAIN = {
+    "depot.py": "class Depot:\n    def weigh(self): ...\n",
+    "a.py": "class A:\n    def first(self, one):\n        one.weigh()\n",
+    "b.py": "class B:\n    def second(self, one):\n        one.first()\n",
+}
+FAR = "def made(): ...\ndef test_far():\n    made().second()\n"
+NEAR = "def made(): ...\ndef test_near():\n    made().first()\n"
+NEAREST = "def made(): ...\ndef test_nearest():\n    made().weigh()\n"
+
+
+def test_a_way_of_many_guesses_leads_to_no_test_where_a_shorter_one_does() -> None:
+    files = CHAIN | {"tests/test_a.py": FAR, "tests/test_b.py": NEAR, "tests/test_c.py": NEAREST}
+    graph = graph_with_flags(files)
+    found = reaching_tests(graph, np.array([node(graph, "depot.py:Depot.weigh")], np.int32), candidates=True)
+    names = [one.node.symbol for one in listed_tests(graph, found, TitleTexts())]
+    assert (names, [one.guesses for one in found]) == (["test_nearest", "test_near"], [1, 2])
+
+
+def test_a_way_of_many_guesses_leads_to_tests_where_no_other_does() -> None:
+    files = CHAIN | {"tests/test_a.py": FAR}
+    assert reached(files, "depot.py:Depot.weigh") == ["tests/test_a.py:test_far?"]
+
+
+def test_what_runs_for_several_tests_is_reached_by_one_guess_at_most() -> None:
+    set_up = (
+        "from unittest import TestCase\nclass ATest(TestCase):\n    def setUp(self):\n        self.made().first()\n"
+        "    def test_set_up(self): ...\n"
+    )
+    files = CHAIN | {"tests/test_a.py": set_up, "tests/test_b.py": NEAR}
+    assert reached(files, "depot.py:Depot.weigh") == ["tests/test_b.py:test_near?"]
+
+
+def test_what_runs_for_a_folder_is_reached_without_a_guess_or_last() -> None:
+    conftest = "import pytest\n@pytest.fixture(autouse=True)\ndef clean(thing):\n    thing.weigh()\n"
+    files = CHAIN | {"tests/conftest.py": conftest, "tests/test_a.py": "def test_any(): ...\n"}
+    assert reached(files, "depot.py:Depot.weigh") == ["tests/test_a.py:test_any?"]
+    files["tests/test_b.py"] = NEAREST
+    assert reached(files, "depot.py:Depot.weigh") == ["tests/test_b.py:test_nearest?"]

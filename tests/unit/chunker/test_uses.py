@@ -111,7 +111,7 @@ USES = {
     ),
     "a.rb": (
         "def f(local)\n  g(RATE, local, Color::RED)\nrescue Gone\n  rate\nend\n",
-        {"RATE", "Color.RED", "Gone"},
+        {"RATE", "Color.RED", "Gone", "rate"},
         set(),
     ),
     "a.swift": (

@@ -3,13 +3,14 @@
 users of the changed symbols, and the users of those ▶ what they are to a test runner ▶ tests, each in every type
 that runs it
 
-Helpers and fixtures lead to the tests that use them and are no tests. What runs for every test of a class, a file or
+A use by name is a guess, and a guess about a guess is seldom right: ways with few of them are followed, those without
+any first. Helpers and fixtures lead to the tests that use them and are no tests. What runs for every test of a class, a file or
 a folder leads to all of them. In a language whose tests are no symbols, calls such as `it("…")`, the top level of
 the file represents them.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,16 @@ from prism_atlas.core.fixtures import CONFTEST
 from prism_atlas.core.graph import EDGE_STATUSES, NONE, REFERENCE_KINDS, SYMBOL_KINDS, Graph, Mask, Numbers
 from prism_atlas.core.hierarchy import CALLABLE, INHERITANCE, IS_TYPE, constructed
 from prism_atlas.core.roles import RULED, Role
-from prism_atlas.core.traversal import Neighbors, TraversalStep, follow, step, traverse, within
+from prism_atlas.core.traversal import Neighbors, Traversal, TraversalStep, follow, step, traverse, within
 from prism_contracts.code import VALUE_KINDS, EdgeKind, EdgeStatus, Flag, ReferenceKind
 
 # Further away, nearly everything reaches everything.
 DEPTH_MAX = 20
+# Uses by name on the way to a test, and to what runs for the tests of a class or a file; none to what runs for those of
+# a folder. More only where fewer lead to no test.
+GUESSES_MAX = 2
+GUESSES_OF_SEVERAL_MAX = 1
+GUESSES_AT_ALL_MAX = 5
 SUBTYPES_DEPTH_MAX = 10
 NESTING_MAX = 3
 # Tests of Ruby that are calls.
@@ -60,37 +66,112 @@ class ReachedTest(NamedTuple):
     run: Run
     distance: int
     edge: int
-    resolved: bool
+    guesses: int  # uses by name on the way
     every: bool  # only what runs for every test of its scope reaches it
+    folder: bool = False  # and that scope is a folder
     # If the node represents tests that are no symbols: its lines that use something on the way.
     lines: tuple[int, ...] = ()
+
+    @property
+    def resolved(self) -> bool:
+        """Whether it is reached without a guess."""
+        return self.guesses == 0
 
 
 def reaching_tests(graph: Graph, changed: Numbers, *, candidates: bool) -> list[ReachedTest]:
     """Returns the tests that reach the changed nodes: the certain ones first, then by distance and place."""
-    found = _reaching(graph, changed, candidates=candidates)
+    found = _reaching(graph, changed, GUESSES_MAX if candidates else 0)
     owner = _owner(graph, changed)
     if candidates and owner != NONE:
         # A member runs only where its object is made: what a name connects without it is another member.
         cases = _Cases(graph)
         made = np.array([owner, *cases.subtypes(owner)], np.int32)
-        where = {(one.node, one.run) for one in _reaching(graph, made, candidates=True)}
+        where = {(one.node, one.run) for one in _reaching(graph, made, GUESSES_AT_ALL_MAX)}
         kept = [one for one in found if one.resolved or (one.node, one.run) in where]
         found = kept or found
-    return sorted(found, key=lambda one: (not one.resolved, one.every, one.distance, one.node))
+    return sorted(found, key=lambda one: (one.guesses, one.every, one.distance, one.node))
 
 
-def _reaching(graph: Graph, changed: Numbers, *, candidates: bool) -> list[ReachedTest]:
+def _reaching(graph: Graph, changed: Numbers, guesses_max: int) -> list[ReachedTest]:
+    """Returns the tests that are reached with at most so many guesses; without any, those with the fewest."""
     cases = _Cases(graph)
     found: dict[tuple[int, Run], ReachedTest] = {}
-    for unsure in (False, True) if candidates else (False,):
-        steps = _users(candidates=unsure)
-        walk = traverse(
-            graph, changed, steps, DEPTH_MAX, partial(_users_of_objects, graph, candidates=unsure)
-        )
-        for one in cases.of(walk.distance, walk.edge, resolved=not unsure):
+    limits = {False: GUESSES_OF_SEVERAL_MAX, True: 0}
+    if guesses_max > GUESSES_MAX:
+        limits = dict.fromkeys(limits, guesses_max)
+    for level in _levels(graph, changed, GUESSES_AT_ALL_MAX if guesses_max else 0):
+        if level.guesses > guesses_max and found:
+            break
+        reached = list(cases.of(level))
+        own = [one for one in reached if not one.every]
+        several = [one for one in reached if one.every and level.guesses <= limits[one.folder]]
+        for one in (*own, *several) if found or own or several else reached:
             found.setdefault((one.node, one.run), one)
     return list(found.values())
+
+
+class _Level(NamedTuple):
+    """What is reached with a number of guesses, and not with fewer."""
+
+    guesses: int
+    nodes: Numbers
+    walk: Traversal  # of all levels so far
+
+
+def _levels(graph: Graph, changed: Numbers, guesses_max: int) -> Iterator[_Level]:
+    """Yields what is reached without a guess, then with one, and so on, as long as there is more."""
+    walk = Traversal(np.full(graph.nodes, NONE, np.int32), np.full(graph.nodes, NONE, np.int32))
+    fresh = np.unique(changed).astype(np.int32)
+    walk.distance[fresh] = 0
+    for guesses in range(guesses_max + 1):
+        nodes = _without_guesses(graph, walk, fresh)
+        yield _Level(guesses, nodes, walk)
+        if guesses < guesses_max:
+            fresh = _guessed(graph, walk, nodes)
+            if not fresh.size:
+                return
+
+
+def _without_guesses(graph: Graph, walk: Traversal, starts: Numbers) -> Numbers:
+    """Adds what sure uses reach from nodes to a walk. Returns these, and the nodes."""
+    if not starts.size:
+        return starts
+    steps, found = _users(candidates=False), [starts]
+    distances = walk.distance[starts]
+    frontier = starts[:0]
+    for depth in range(int(distances.min()), DEPTH_MAX):
+        frontier = np.append(frontier, starts[distances == depth]).astype(np.int32)
+        reached = _neighbors(graph, frontier, steps, candidates=False) if frontier.size else None
+        frontier = _add(graph, walk, reached, depth + 1) if reached is not None else frontier
+        found.append(frontier)
+    return np.concatenate(found)
+
+
+def _guessed(graph: Graph, walk: Traversal, nodes: Numbers) -> Numbers:
+    """Adds what one use by name reaches from nodes to a walk, and returns it."""
+    found = []
+    for depth in np.unique(walk.distance[nodes]).tolist():
+        frontier = nodes[walk.distance[nodes] == depth]
+        reached = _neighbors(graph, frontier, _users(candidates=True), candidates=True)
+        found.append(_add(graph, walk, reached, depth + 1))
+    return np.concatenate(found) if found else nodes[:0]
+
+
+def _neighbors(
+    graph: Graph, nodes: Numbers, steps: Sequence[TraversalStep], *, candidates: bool
+) -> Neighbors:
+    near, more = follow(graph, nodes, steps), _users_of_objects(graph, nodes, candidates=candidates)
+    return Neighbors(np.append(near.edges, more.edges), np.append(near.nodes, more.nodes))
+
+
+def _add(graph: Graph, walk: Traversal, reached: Neighbors, distance: int) -> Numbers:
+    """Adds neighbors to a walk that it does not have, and returns them; resolved edges win, then the first."""
+    fresh = walk.distance[reached.nodes] == NONE
+    edges, nodes = reached.edges[fresh], reached.nodes[fresh]
+    order = np.lexsort((edges, graph.edges.status[edges], nodes))
+    added, first = np.unique(nodes[order], return_index=True)
+    walk.distance[added], walk.edge[added] = distance, edges[order[first]]
+    return added.astype(np.int32)
 
 
 def _owner(graph: Graph, changed: Numbers) -> int:
@@ -195,20 +276,21 @@ class _Cases:
         self._files_with_tests[graph.files_of(running)] = True
         self._in_test_file: Mask = graph.flagged(Flag.TEST)[graph.node_files()]
 
-    def of(self, distance: Numbers, edge: Numbers, *, resolved: bool) -> Iterator[ReachedTest]:
-        """Yields the tests that a walk reached, and those for which it reached something that runs before them."""
-        nodes = np.flatnonzero(distance != NONE)
-        nodes = nodes[self._is_test[nodes] | self._in_test_file[nodes]]
+    def of(self, level: _Level) -> Iterator[ReachedTest]:
+        """Yields the tests that are reached, and those for which something is that runs before them."""
+        (distance, edge), guesses = level.walk, level.guesses
+        nodes = level.nodes[self._is_test[level.nodes] | self._in_test_file[level.nodes]]
         for node in nodes[np.argsort(distance[nodes], kind="stable")].tolist():
             at, by = int(distance[node]), int(edge[node])
             if self._is_test[node]:
-                yield from (ReachedTest(node, run, at, by, resolved, every=False) for run in self._runs(node))
+                yield from (ReachedTest(node, run, at, by, guesses, every=False) for run in self._runs(node))
             elif self._represents_several(node):
+                is_folder = self._path(node).rpartition("/")[2] == CONFTEST
                 for test, run in self._scope(node):
-                    yield ReachedTest(test, run, at + 1, by, resolved, every=True)
+                    yield ReachedTest(test, run, at + 1, by, guesses, every=True, folder=is_folder)
             elif not self._is_ruled(node) and self._is_last(node):
                 yield ReachedTest(
-                    node, OWN, at, by, resolved, every=False, lines=self._using_lines(node, distance)
+                    node, OWN, at, by, guesses, every=False, lines=self._using_lines(node, distance)
                 )
 
     def _represents_several(self, node: int) -> bool:

@@ -28,6 +28,8 @@ _USES = {
     "set": ReferenceKind.ASSIGN,
 }
 _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
+# Names of the class around in PHP, whose constants and static properties may be inherited.
+_OWN_CLASSES = frozenset({"parent", "self", "static"})
 _BASE_OBJECT = "super()"
 # A member that is read from an object.
 _READS = frozenset(
@@ -37,11 +39,12 @@ _READS = frozenset(
         "field_expression",
         "member_access_expression",
         "navigation_expression",
+        "nullsafe_member_access_expression",
         "selector_expression",
     }
 )
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
-_HEAD = re.compile(rb"(?:\(\*)?([\w$@]+)")  # `(*Depot).open` in Go
+_HEAD = re.compile(rb"(?:\(\*|!)?([\w$@]+)")  # `(*Depot).open` in Go, `!depot.isOpen` in Swift
 # Built-in names of types and values.
 _BUILT_IN = frozenset(
     {
@@ -204,6 +207,15 @@ class Scopes:
         self._heads |= (
             {b"super", *(name.encode() for _, name in self._typed)} if language.reads_members else set()
         )
+        # Members of the own object whose members are looked up in their type: `self.depot.weight`.
+        own = f"{language.own_object}."
+        self._typed_members = {
+            one.name.removeprefix(own)
+            for one in (bindings if language.reads_members else ())
+            if one.name.startswith(own) and (one.type or one.made_by)
+        }
+        self._own_classes = _OWN_CLASSES if language.id == "php" else frozenset[str]()
+        self._heads |= {name.encode() for name in self._own_classes}
 
     def may_begin(self, source: bytes, start: int) -> bool:
         """Whether a use at this byte may be kept: a quick check of its first name, which settles most."""
@@ -216,10 +228,13 @@ class Scopes:
     def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
         """Whether a name, with its qualifier, is worth a reference in a symbol."""
         head = head_of(qualifier) if qualifier else name
-        if qualifier == _BASE_OBJECT or (head == EXPORTS and self._has_exports):
+        is_exported = head == EXPORTS and self._has_exports
+        if is_exported or qualifier == _BASE_OBJECT or qualifier in self._own_classes:
             return True
         if head in _OWN_OBJECTS or qualifier.startswith("@"):
-            return name in self._names.members
+            return name in self._names.members or (
+                bool(self._typed_members) and head_of(qualifier[len(head) :]) in self._typed_members
+            )
         if qualifier and self._typed and self._is_among(self._typed, head, symbol):
             return True
         if head in self._names.known:

@@ -158,7 +158,7 @@ _ALL = (
         "tsx", "tsx", queries="ecmascript typescript jsx", exports=_EXPORT_KEYWORD, constructor="constructor"
     ),
     _parsed("go", "go", exports=_CAPITAL, shares_names=True, reads_members=True),
-    _parsed("rust", "rs", exports=_PUB, own_object="self"),
+    _parsed("rust", "rs", exports=_PUB, own_object="self", reads_members=True),
     _parsed(
         "java",
         "java",
@@ -177,7 +177,14 @@ _ALL = (
         reads_members=True,
         overloads=True,
     ),
-    _parsed("scala", "scala sc sbt", exports=_PRIVATE, bare_members=True, shares_names=True),
+    _parsed(
+        "scala",
+        "scala sc sbt",
+        exports=_PRIVATE,
+        bare_members=True,
+        shares_names=True,
+        reads_members=True,
+    ),
     _parsed("groovy", "groovy gradle gvy", "jenkinsfile", "groovy", exports=_PRIVATE),
     _parsed(
         "c",
@@ -237,7 +244,14 @@ _ALL = (
         shares_names=True,
     ),
     _parsed(
-        "php", "php phtml php5 inc", "", "php", exports=_PRIVATE, constructor="__construct", shares_names=True
+        "php",
+        "php phtml php5 inc",
+        "",
+        "php",
+        exports=_PRIVATE,
+        constructor="__construct",
+        shares_names=True,
+        reads_members=True,
     ),
     _parsed("lua", "lua rockspec", "", "lua luajit", exports=_LOCAL),
     _parsed("luau", "luau", queries="lua luau", exports=_LOCAL),

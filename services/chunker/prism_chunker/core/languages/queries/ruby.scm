@@ -34,7 +34,13 @@
 (optional_parameter value: [(constant) (scope_resolution)] @value)
 (keyword_parameter value: [(constant) (scope_resolution)] @value)
 (interpolation [(identifier) (constant)] @value)
-(body_statement [(identifier) (constant)] @value .)
+(body_statement [(identifier) (constant) (scope_resolution)] @value)
+(then [(identifier) (constant) (scope_resolution)] @value)
+(else [(identifier) (constant) (scope_resolution)] @value)
+(block_body [(identifier) (constant) (scope_resolution)] @value)
+[(if condition: (identifier) @value) (unless condition: (identifier) @value) (if_modifier condition: (identifier) @value) (unless_modifier condition: (identifier) @value)]
+(unary (identifier) @value)
+(element_reference . [(constant) (scope_resolution)] @value)
 
 (assignment left: [(identifier) (instance_variable) (constant)] @bound right: (_) @given)
 (assignment left: (left_assignment_list (identifier) @bound))

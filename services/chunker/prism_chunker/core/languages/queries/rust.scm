@@ -47,6 +47,7 @@
 (impl_item trait: (scoped_type_identifier path: (_) @qualifier name: (type_identifier) @implements))
 (trait_item bounds: (trait_bounds (type_identifier) @extends))
 (assignment_expression left: (field_expression value: (_) @qualifier field: (field_identifier) @assign))
+(struct_expression name: [(type_identifier) (scoped_type_identifier)] @qualifier body: (field_initializer_list [(field_initializer field: (field_identifier) @assign) (shorthand_field_initializer (identifier) @assign)]))
 (compound_assignment_expr left: (field_expression value: (_) @qualifier field: (field_identifier) @assign))
 
 (mod_item name: (identifier) @submodule !body)
@@ -80,6 +81,8 @@
 (closure_expression body: [(identifier) (scoped_identifier)] @value)
 (binary_expression [(identifier) (scoped_identifier) (field_expression)] @value)
 (for_expression value: (identifier) @value)
+(struct_pattern type: [(type_identifier) (scoped_type_identifier)] @on (field_pattern name: [(field_identifier) (shorthand_field_identifier)] @value))
+(field_expression) @value
 
 (type_parameter name: (type_identifier) @generic bounds: (trait_bounds . [(type_identifier) (scoped_type_identifier) (generic_type)] @constraint)?)
 (where_predicate left: (type_identifier) @constrained bounds: (trait_bounds . [(type_identifier) (scoped_type_identifier) (generic_type)] @constraint))

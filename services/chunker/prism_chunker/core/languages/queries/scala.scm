@@ -53,6 +53,9 @@
 (case_class_pattern type: (type_identifier) @value)
 (tuple_expression [(identifier) (field_expression)] @value)
 (block [(identifier) (field_expression)] @value .)
+(if_expression condition: (parenthesized_expression (identifier) @value))
+(prefix_expression (identifier) @value)
+(field_expression) @value
 
 (type_parameters name: (identifier) @generic)
 (class_parameter name: (identifier) @member type: (_) @declared)

@@ -44,6 +44,10 @@
 (for_statement collection: [(simple_identifier) (navigation_expression)] @value)
 (statements (simple_identifier) @value .)
 (navigation_expression) @value
+(attribute (simple_identifier) @value)
+[(if_statement condition: (simple_identifier) @value) (guard_statement condition: (simple_identifier) @value) (while_statement condition: (simple_identifier) @value)]
+[(conjunction_expression (simple_identifier) @value) (disjunction_expression (simple_identifier) @value)]
+(prefix_expression target: (simple_identifier) @value)
 
 (type_parameter (type_identifier) @generic (user_type)? @constraint)
 (class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @member) (type_annotation (_) @declared)))
