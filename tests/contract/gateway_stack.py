@@ -362,6 +362,7 @@ class FakeServices:
         self.overview = OVERVIEW
         self.definition = DEFINITION
         self.source = REPOSITORY.source
+        self.listed_jobs: tuple[Job, ...] = (A_JOB,)
         self.unserved: set[str] = set()  # refs that no layer has
         self.letters: set[int] = set()  # numbers of dead letters that can be retried
         self.known: tuple[str, ...] = ("main",)  # names with a definition
@@ -744,7 +745,7 @@ class FakeServices:
 
     async def jobs(self, request: JobsRequest) -> JobsReply:
         self.asked.append(request)
-        return JobsReply(jobs=(A_JOB,), repositories=(REPOSITORY,), layers=(LAYER,))
+        return JobsReply(jobs=self.listed_jobs, repositories=(REPOSITORY,), layers=(LAYER,))
 
     async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
         self.asked.append(request)

@@ -1,5 +1,6 @@
 """The web console over HTTP: sign-in, sessions, rights, headers, and pages that show hostile text as text."""
 
+import asyncio
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -610,6 +611,21 @@ async def test_running_imports_arrive_as_a_stream(stack: Stack) -> None:
                 if line.startswith("data:"):
                     break
     assert "<" in line
+
+
+async def test_the_end_of_an_import_arrives_as_an_event(stack: Stack) -> None:
+    """An event without a line of data is dropped by the browser."""
+    seen: list[str] = []
+    async with stack.rest() as http:
+        await signed_in(http)
+        async with asyncio.timeout(60), http.stream("GET", "/repos/events") as answer:
+            async for line in answer.aiter_lines():
+                seen.append(line)
+                if "acme/app" in line:
+                    stack.fake.listed_jobs = ()
+                if line == "data:":
+                    break
+    assert any("acme/app" in line for line in seen)
 
 
 async def bury(stack: Stack, **body: object) -> int:

@@ -22,6 +22,7 @@ from prism_gateway.rest.bodies import RepositoryBody
 JOBS_SHOWN: Final = 20
 PROBLEMS_SHOWN: Final = 200
 STREAM_S: Final = 300.0
+NOTHING: Final = "data:\n"
 # How often a stream looks whether its session goes on.
 CHECKED_EVERY_S: Final = 2.5
 
@@ -47,7 +48,10 @@ async def events(visit: Visit) -> Response:
                             return
                         checked_at = time.monotonic()
                     html = fragment("_jobs.html", running=running(known.jobs), may=visit.may, is_live=True)
-                    shown = "".join(f"data: {line}\n" for line in html.splitlines() if line.strip())
+                    # An event without a line of data does not reach the page: it would never see the end of an import.
+                    shown = (
+                        "".join(f"data: {line}\n" for line in html.splitlines() if line.strip()) or NOTHING
+                    )
                     yield f"{shown}\n" if shown != last else ": same\n\n"
                     last = shown
 
