@@ -1,13 +1,15 @@
 """The body of a dead letter: tenant and subject of the failed message, and none of its contents.
 
 A dead letter is stored for a month and read by operators, so it contains no text of files, no packs and no
-vectors. Its NATS subject has the tenant, by which letters are counted. An event that has no fields but those of
-KEPT is in its letter whole, so that it can be published again.
+vectors. Its NATS subject contains the tenant, so letters can be counted by tenant. The letter of an event that
+has only the fields of KEPT holds the whole event, which can be published again.
 """
 
 import contextlib
 import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from nats.aio.msg import Msg
 from pydantic import ValidationError
@@ -53,6 +55,15 @@ async def summary(codec: ClaimCodec, message: Msg) -> tuple[str, bytes]:
     tenant = event.get("tenant")
     is_known = isinstance(tenant, str) and re.fullmatch(TENANT_PATTERN, tenant)
     return str(tenant) if is_known else NO_TENANT, json.dumps(kept).encode()
+
+
+def fields_of(body: bytes | None) -> Mapping[str, Any]:
+    """Returns the kept fields in the body of a dead letter; none if it cannot be read."""
+    try:
+        fields = json.loads(body or b"")
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def reason(error: Exception) -> str:

@@ -1,10 +1,9 @@
 """The dead letters that a caller may see: how many there are, and the newest. Ingest retries and drops them."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from nats.js import JetStreamContext
 from nats.js.api import RawStreamMsg
@@ -15,6 +14,7 @@ from prism_contracts import names
 from prism_contracts.errors import PrismError
 from prism_contracts.rpc.imports import JOBS, JobsRequest
 from prism_gateway.backend import Backend
+from prism_runtime.letters import fields_of
 
 SHOWN_DEFAULT: Final = 20
 SHOWN_MAX: Final = 100
@@ -110,7 +110,7 @@ def _shown(
     letter: RawStreamMsg, tenant: str, repositories: Mapping[str, str], *, is_limited: bool
 ) -> DeadLetterShown | None:
     """Returns a letter as a caller of the tenant sees it, or None if it may not see it."""
-    event = _event(letter)
+    event = fields_of(letter.data)
     if event.get("tenant") != tenant or (is_limited and event.get("repo") not in repositories):
         return None
     headers = letter.headers or {}
@@ -124,11 +124,3 @@ def _shown(
         path=str(event.get("path", "")),
         at=letter.time,
     )
-
-
-def _event(letter: RawStreamMsg) -> dict[str, Any]:
-    try:
-        event = json.loads(letter.data or b"")
-    except ValueError:
-        return {}
-    return event if isinstance(event, dict) else {}

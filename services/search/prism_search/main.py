@@ -52,6 +52,7 @@ from prism_search.adapters.known_names import NameReader
 from prism_search.adapters.leg_checks import LegChecks
 from prism_search.adapters.listing import Listing
 from prism_search.adapters.manifests import Manifests
+from prism_search.adapters.member_texts import MemberTexts
 from prism_search.adapters.metrics import QueryEmbeddingMetrics, SearchMetrics
 from prism_search.adapters.occurrences import OccurrenceReader
 from prism_search.adapters.reranker import Reranker, RerankerMetrics
@@ -182,7 +183,7 @@ async def build(
             names=known_names,
             metrics=SearchMetrics(metrics),
             reranker=reranker,
-            member_texts_bytes_max=settings.member_texts_kept_bytes_max,
+            texts=MemberTexts(reader, settings.member_texts_kept_bytes_max),
         ),
         grep=GrepHandler(
             reader,

@@ -9,12 +9,11 @@ from prism_ingest.core.dead_letters import (
     INSTEAD,
     WHOLE,
     ReadAgain,
-    body_of,
     fact_of,
     to_read_again,
     whole_event,
 )
-from prism_runtime.letters import KEPT
+from prism_runtime.letters import KEPT, fields_of
 
 EVENTS = (
     RepoIndexed(tenant="t", repo="r", version=1, job="j", commit="c", complete=True, lane=Lane.LIVE),
@@ -50,7 +49,7 @@ def test_the_layer_of_a_letter_is_the_base_by_default():
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"5", b"\xff"])
 def test_a_letter_that_cannot_be_read_keeps_nothing(data):
-    assert body_of(data) == {}
+    assert fields_of(data) == {}
 
 
 def test_the_end_of_a_subject_is_what_happened():

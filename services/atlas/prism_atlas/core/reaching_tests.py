@@ -115,7 +115,7 @@ class _Level(NamedTuple):
 
     guesses: int
     nodes: Numbers
-    walk: Traversal  # of all levels so far
+    walk: Traversal  # everything that was reached so far
 
 
 def _levels(graph: Graph, changed: Numbers, guesses_max: int) -> Iterator[_Level]:

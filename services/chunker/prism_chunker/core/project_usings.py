@@ -1,7 +1,7 @@
-"""Namespaces that a project file of C# imports for all files of its project.
+"""Reads the namespaces that a C# project file imports for all files of its project.
 
-`<Using Include="Town.Shop" />` says so for one, `<ImplicitUsings>` for those of the SDK. Each becomes a binding, as
-of a `global using` in the code.
+`<Using Include="Town.Shop" />` imports one namespace, `<ImplicitUsings>` those of the SDK. Each becomes a binding,
+like a `global using` in the code.
 """
 
 import re

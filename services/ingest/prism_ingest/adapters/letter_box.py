@@ -8,7 +8,8 @@ from nats.js.api import RawStreamMsg
 from nats.js.errors import NotFoundError
 
 from prism_contracts import names
-from prism_ingest.core.dead_letters import body_of, fact_of
+from prism_ingest.core.dead_letters import fact_of
+from prism_runtime.letters import fields_of
 
 # Letters of a tenant that one retry looks at.
 READ_MAX: Final = 1_000
@@ -57,7 +58,7 @@ class LetterBox:
 
 
 def _letter(message: RawStreamMsg, tenant: str) -> StoredLetter | None:
-    body = body_of(message.data or b"")
+    body = fields_of(message.data)
     if body.get("tenant") != tenant:
         return None
     subject = (message.headers or {}).get("Prism-Subject", "")

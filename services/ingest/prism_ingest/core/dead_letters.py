@@ -3,7 +3,6 @@
 A letter holds no text of files, so the message of a file cannot be sent again: its repository is read again.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -32,22 +31,13 @@ class ReadAgain(NamedTuple):
 
     repo: str
     layer: str
-    branch: str  # of a push: its layer may differ
+    branch: str  # the pushed branch, which may have another layer
     job: str
 
 
 def fact_of(subject: str) -> str:
     """Returns what a message said: the end of its subject, such as `file.changed`."""
     return subject.split(".", 2)[-1]
-
-
-def body_of(data: bytes) -> Mapping[str, Any]:
-    """Returns the kept fields of a letter; none if it cannot be read."""
-    try:
-        body = json.loads(data)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
 
 
 def whole_event(fact: str, body: Mapping[str, Any]) -> Event | None:

@@ -69,8 +69,8 @@ def domain_of(path: str) -> Domain:
     return next((domain for domain, pattern in _PATTERNS.items() if pattern.fullmatch(path)), Domain.CODE)
 
 
-# What the search of a domain is narrowed to, in any folder; `domain_of` decides. A glob is exact about case, so the usual
-# spellings are listed.
+# The names that narrow the search of a domain, in any folder; `domain_of` decides. A glob matches case exactly, so the
+# usual spellings are listed.
 NAMES: Mapping[Domain, Sequence[str]] = {
     Domain.INTENT: (
         "README*", "readme*", "VISION*", "vision*", "ROADMAP*", "roadmap*", "SPEC*", "spec*.md", "ARCHITECTURE*",

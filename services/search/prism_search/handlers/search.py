@@ -17,6 +17,7 @@ from prism_search.adapters.embedding import QueryEmbedding
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.filters import refuse_unknown_language
 from prism_search.adapters.known_names import NameReader
+from prism_search.adapters.member_texts import MemberTexts
 from prism_search.adapters.metrics import SearchMetrics
 from prism_search.adapters.rarity import RarityCounter
 from prism_search.adapters.reranker import Reranker
@@ -53,7 +54,7 @@ class SearchHandler:
         names: NameReader,
         metrics: SearchMetrics,
         reranker: Reranker | None,
-        member_texts_bytes_max: int,
+        texts: MemberTexts,
     ) -> None:
         self._reader = reader
         self._repositories = repositories
@@ -61,14 +62,7 @@ class SearchHandler:
         self._metrics = metrics
         self._rarity = RarityCounter(reader, repositories)
         self._spelling = Spelling(names, self._rarity)
-        self._retrieval = Retrieval(
-            reader,
-            repositories,
-            embedding,
-            facts,
-            metrics,
-            member_texts_bytes_max=member_texts_bytes_max,
-        )
+        self._retrieval = Retrieval(reader, repositories, embedding, facts, metrics, texts=texts)
         self._reranking = Reranking(self._retrieval, reranker)
 
     async def search(self, request: SearchRequest) -> SearchReply:

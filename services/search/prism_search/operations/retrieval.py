@@ -86,10 +86,10 @@ class Retrieval:
         facts: Facts,
         metrics: SearchMetrics,
         *,
-        member_texts_bytes_max: int,
+        texts: MemberTexts,
     ) -> None:
         self._reader = reader
-        self._texts = MemberTexts(reader, member_texts_bytes_max)
+        self._texts = texts
         self._repositories = repositories
         self._embedding = embedding
         self._facts = facts

@@ -15,19 +15,19 @@ from prism_scribe.core.wiki import markdown
 from prism_scribe.core.wiki.orientation import Evidence
 
 FUNCTIONS_MAX = 48
-# Lines of all functions of a page: of a component with all references, and of one with hardly any.
+# The most lines that a page shows: of a component with most of the references, and of one with few.
 LINES_MAX = 640
 LINES_OF_SMALL_MAX = 120
 WHOLE_LINES_MAX = 44
-# A longer function is shown by so many of its lines.
+# The most lines of a longer function.
 SHOWN_LINES_MAX = 48
 DOCSTRING_WITHIN = 12  # lines of a function: its signature may have many
 LINES_MIN = 3
 SCORE_MIN = 4
-CALL_WEIGHT = 2  # of a call of another function, or by one; a decision counts 1
-CALLERS_MAX = 5  # a helper that all use is not the more telling
+CALL_WEIGHT = 2  # weight of each function that it calls or that calls it; a decision weighs 1
+CALLERS_MAX = 5  # more callers add nothing: everything calls a helper
 SCORE_LINES = 32  # a function of so many lines has half of the weight
-# What only shows or compares an object.
+# Methods that only format or compare an object.
 _ASIDE = re.compile(
     r"^(?:__(?:repr|str|eq|hash|ne|lt|format)__|toString|String|GoString|Format|fmt|hash(?:Code)?|equals|inspect)$"
 )
@@ -36,7 +36,7 @@ GAP_MAX = 2
 _TEST_MODULES = frozenset({"test", "tests"})
 
 _COMMENT = re.compile(r"^\s*(?://|#(?!\[|!\[|include|if|endif|define|else)|/\*|\*\s|--\s|;;)")
-# What decides, repeats, ends or fails; in the languages whose calls are followed.
+# Lines that decide, repeat, end or fail, in the languages whose calls are followed.
 _DECISION = re.compile(
     r"^\s*(?:\}\s*)?(?:if|else|elif|elsif|unless|for|foreach|while|until|loop|match|switch|case|when|guard|try|except|"
     r"catch|rescue|finally|ensure|return|raise|throw|yield|break|continue|defer|await|select)\b"
@@ -44,7 +44,7 @@ _DECISION = re.compile(
 )
 _TRIPLE = re.compile(r"^\s*[rRbBuU]{0,2}(\"{3}|'{3})")
 _CALL = re.compile(r"([A-Za-z_]\w*)[!?]?\(")
-# A line that computes, or that holds a number which somebody chose.
+# Lines that compute, or that contain a chosen number.
 _FORMULA = re.compile(r"[\w)\]]\s[*/%+-]\s[\w(]|(?<![\w.])(?:[2-9]|\d{2,}|\d+\.\d+)(?![\w.])")
 
 
@@ -68,7 +68,7 @@ class _Function(NamedTuple):
 def walkthrough(evidence: Evidence, paths: Sequence[str], share: float) -> list[str]:
     """Returns the main functions of these files, in the order of the files.
 
-    `share` is what the files have of the weight of all references in the repository, 0 to 1.
+    `share` is the part of the weight of all references in the repository that these files carry, 0 to 1.
     """
     functions = _ranked([one for path in paths for one in _functions(evidence, path)])
     order = {path: position for position, path in enumerate(paths)}
@@ -85,14 +85,14 @@ def walkthrough(evidence: Evidence, paths: Sequence[str], share: float) -> list[
 
 
 def _ranked(functions: Sequence[_Function]) -> list[_Function]:
-    """Returns the functions that are worth their lines, those first that decide, call and are called most."""
+    """Returns the functions worth showing: first those with the most decisions, calls and callers for their length."""
     named = Counter(one.symbol.name for one in functions)
     callers = Counter(name for one in functions for name in one.called)
     scores: dict[int, float] = {}
     for position, one in enumerate(functions):
         name = one.symbol.name
         calls = len(one.called & named.keys())
-        # Of several functions with one name it is not known which is called.
+        # A call of a name that several functions share is ambiguous, so it does not count.
         called = min(callers[name], CALLERS_MAX) if named[name] == 1 else 0
         score = one.decisions + CALL_WEIGHT * (calls + called)
         if score >= SCORE_MIN and len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
@@ -101,7 +101,7 @@ def _ranked(functions: Sequence[_Function]) -> list[_Function]:
 
 
 def _functions(evidence: Evidence, path: str) -> Iterator[_Function]:
-    """Yields the functions of a file that are in no other function and in no module of tests."""
+    """Yields the functions of a file, except nested functions and tests."""
     outline, text = evidence.outlines.get(path), evidence.texts.get(path, ())
     for symbol in outline.symbols if outline else ():
         is_test = _TEST_MODULES.intersection(symbol.qualified_name.split(".")[:-1])
@@ -128,7 +128,7 @@ def _function(path: str, symbol: Symbol, text: Sequence[str], lines: Sequence[in
 
 
 def _docstring(text: Sequence[str], lines: Sequence[int]) -> frozenset[int]:
-    """Returns the lines of a text in triple quotes that begins a function, if it has more than one."""
+    """Returns the lines of a docstring in triple quotes that spans several lines."""
     for position, number in enumerate(lines[1:DOCSTRING_WITHIN], start=1):
         opened = _TRIPLE.match(text[number - 1])
         if opened is None:
@@ -142,7 +142,7 @@ def _docstring(text: Sequence[str], lines: Sequence[int]) -> frozenset[int]:
 
 
 def _shape(one: _Function) -> tuple[str, ...]:
-    """Returns the beginnings of a function's lines: those of a copy for another type are the same."""
+    """Returns the first word of each line, which copies of a function for other types share."""
     return tuple(one.text[number - 1].split()[0] for number in one.lines[1:])
 
 

@@ -122,8 +122,8 @@ def _inside(shown: ComponentDetail, own: Sequence[ModuleEntry], evidence: Eviden
     if not found:
         return []
     lead = (
-        "These functions decide most, and call most of the others. A long one is shown by its comments, decisions and formulas: "
-        f"{markdown.ELLIPSIS} marks lines that are left out."
+        "These functions make most decisions and connect most of the others. A long one shows only its comments, "
+        f"decisions and formulas; {markdown.ELLIPSIS} marks lines that are left out."
     )
     return [lead, "", *found]
 
