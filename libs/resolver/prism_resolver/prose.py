@@ -79,7 +79,7 @@ def leading_comments(opening: str) -> Iterator[tuple[int, str]]:
     for start, end in _comments(opening):
         if not _LEADING.fullmatch(opening, at, start):
             break
-        yield opening.count("\n", 0, start) + 1, "\n".join(_lines_of(opening[start:end]))
+        yield opening.count("\n", 0, start) + 1, "\n".join(comment_lines(opening[start:end]))
         at = end
 
 
@@ -88,7 +88,7 @@ def first_sentence(prose: str) -> str:
 
     Empty if it is about the licence, a note to the authors, an address, or code that is commented out.
     """
-    for paragraph in _paragraphs(prose[:PROSE_CHARS_MAX]):
+    for paragraph in paragraphs(prose[:PROSE_CHARS_MAX]):
         plain = " ".join(_plain(paragraph).split())
         match = _SENTENCE.match(plain)
         sentence = match[0] if match else ""
@@ -103,7 +103,7 @@ def _cut(sentence: str) -> str:
     return f"{sentence[: SENTENCE_CHARS_MAX - 1].rpartition(' ')[0].rstrip(' ,;:(-')}…"
 
 
-def _paragraphs(prose: str) -> Iterator[str]:
+def paragraphs(prose: str) -> Iterator[str]:
     """Yields paragraphs up to the first tag, example or list of parameters."""
     lines: list[str] = []
     for line in prose.splitlines():
@@ -129,7 +129,7 @@ def _plain(text: str) -> str:
     return _MARKUP.sub("", _ADDRESS.sub("", text))
 
 
-def _lines_of(comment: str) -> Iterator[str]:
+def comment_lines(comment: str) -> Iterator[str]:
     """Yields the lines of a comment without its marks and directives, and without paragraphs about the licence."""
     lines = [_DECORATION.sub("", line) for line in comment.splitlines() if not _is_directive(line)]
     for has_text, group in groupby(lines, bool):

@@ -14,7 +14,8 @@ from prism_contracts.rpc.guidance import ContextSection
 from prism_contracts.rpc.wiki import WikiPageSummary
 from prism_scribe.core.wiki import contents, pages
 from prism_scribe.core.wiki.header import with_header
-from prism_scribe.core.wiki.orientation import Orientation, Prose
+from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
+from prism_scribe.core.wiki.pages import guide
 
 HOSTILE = '# x [l](https://evil.test) <img src=x> `"| ![i](j)\n## y'
 PARSER = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -120,6 +121,26 @@ def test_a_flow_names_each_call_with_its_place():
     assert 'n0["plan"]' in page
 
 
+def test_a_flow_shows_the_code_of_its_first_functions():
+    orientation, evidence = repository()
+    path = "src/depot/depot.py"
+    text = [
+        *[""] * 13,
+        "    def send(self):",
+        "        self.rate += 1",
+        *[""] * 14,
+        "def plan(depot):",
+        "    depot.send()",
+    ]
+    entry = next(one for one in contents.plan(orientation) if one.key == "flows")
+
+    page = pages.write(entry, orientation, replace(evidence["flows"], texts={path: tuple(text)}), ())
+
+    assert "```python\n30  def plan(depot):\n31      depot.send()\n```" in page
+    assert "```python\n14  def send(self):\n15      self.rate += 1\n```" in page
+    assert page.index("def plan") < page.index("def send")
+
+
 def test_a_flow_is_shown_once_if_two_entry_points_lead_to_it():
     orientation, evidence = repository()
     flows = evidence["flows"]
@@ -143,6 +164,28 @@ def test_the_guide_has_the_commands_of_manifests_and_documents():
 
     assert "| `make test` | Run the tests | `Makefile:1` |" in page
     assert "```sh\npip install depot\n```" in page
+
+
+def test_the_guide_lists_what_tests_can_use():
+    orientation, evidence = repository()
+    helpers = ("tests/conftest.py", "tests/unit/base/boxes.py")
+    tests = {path: file(path, test=True) for path in (*helpers, "tests/unit/test_base.py")}
+    outline = evidence["types"].outlines["src/depot/depot.py"]
+    symbols = (
+        symbol(
+            "parcel", SymbolKind.FUNCTION, 4, signature="def parcel(depot)", docstring="A parcel on its way."
+        ),
+        symbol("test_parcel", SymbolKind.FUNCTION, 9),
+    )
+    outlines = {path: outline.model_copy(update={"symbols": symbols}) for path in helpers}
+    shown = replace(orientation, files={**orientation.files, **tests})
+    entry = next(one for one in contents.plan(shown) if one.key == "run-and-test")
+
+    page = pages.write(entry, shown, Evidence(outlines=outlines), ())
+
+    assert guide.helper_files(shown) == [*helpers]
+    assert "| `def parcel(depot)` | A parcel on its way. | `tests/conftest.py:4` |" in page
+    assert "test_parcel" not in page
 
 
 def test_tests_and_examples_are_no_components():

@@ -243,10 +243,10 @@ def test_an_interface_is_listed_with_its_methods():
         ("depot.py", PYTHON, "| `class DepotError(Exception):` | A parcel cannot be stored. | `depot.py:8` | `load` (`depot.py:31`) |"),
         ("depot.go", GO, '| `var ErrFull = errors.New("full")` | ErrFull is returned when no parcel fits. | `depot.go:11` | `put` (`depot.go:30`) |'),
         ("Depot.php", PHP, "| `class DepotException extends RuntimeException` | `protected $code = 404` | `Depot.php:2` | `Depot.open` (`Depot.php:13`) |"),
-        ("depot.js", JAVASCRIPT, "| `if (!id) throw new Error('a parcel needs an id');` | `Depot.put` | `depot.js:3` |"),
-        ("depot.rs", RUST, "| `DepotError::Full` | No parcel fits. | `depot.rs:6` | `Depot.put` (`depot.rs:14`) |"),
+        ("depot.js", JAVASCRIPT, "| `if (!id) throw new Error('a parcel needs an id');` |  | `Depot.put` | `depot.js:3` |"),
+        ("depot.rs", RUST, "| `DepotError::Full` | No parcel fits. | `depot.rs:6` | `Depot.put` (`depot.rs:14`) under `if self.is_full()` |"),
         ("depot.rs", RUST, "| `DepotError::Missing` | no parcel {0} | `depot.rs:8` | `Depot.put` (`depot.rs:18`) |"),
-        ("lib/parcel.ex", ELIXIR, '| `raise ArgumentError, "no weight at #{url}"` | `Depot.Parcel.load` | `lib/parcel.ex:50` |'),
+        ("lib/parcel.ex", ELIXIR, '| `raise ArgumentError, "no weight at #{url}"` |  | `Depot.Parcel.load` | `lib/parcel.ex:50` |'),
     ],
 )  # fmt: skip
 def test_errors_have_the_places_that_raise_them(path, text, row):
@@ -420,3 +420,66 @@ def test_symbols_of_other_kinds_are_no_types():
     assert SymbolKind.VARIABLE not in {
         one.symbol.kind for one in pages.types.main_types(orientation, evidence)
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def put(a):\n    if a:\n        x = 1\n        raise Full(a)", "if a"),
+        ("def put(a):\n    if a:\n        return 1\n    else:\n        raise Full(a)", "else of if a"),
+        (
+            "def put(a):\n    try:\n        a.b\n    except Odd as e:\n        raise Full(a)",
+            "except Odd as e",
+        ),
+        (
+            "def put(a):\n    try:\n        a.b\n    except Odd:\n        pass\n    else:\n        raise Full(a)",
+            "",
+        ),
+        ("def put(a):\n    if a:\n        a.b\n    raise Full(a)", ""),
+        (
+            "func put(a int) error {\n\tfor _, b := range a {\n\t\tif b > 2 {\n\t\t\treturn ErrFull",
+            "if b > 2",
+        ),
+        ("void put() {\n  while (a) {\n    a.b(\n      c);\n    throw new Full();", "while (a)"),
+        ("if a:\n    b = 1\ndef put(a):\n    raise Full(a)", ""),
+    ],
+)
+def test_the_condition_of_a_line_is_the_nearest_around_it(text, expected):
+    lines = text.split("\n")
+    first = next(number for number, line in enumerate(lines, 1) if "put" in line)
+    assert declarations.condition(lines, len(lines), first) == expected
+
+
+def test_settings_show_the_code_that_sets_defaults():
+    text = """def depot_defaults():
+    \"\"\"Return the defaults of a depot.\"\"\"
+    return {
+        "rate": 3,
+        "zones": ["near"],
+    }
+
+
+def default_zone():
+    return "near"
+"""
+    shown = page("settings", "depot.py", text)
+
+    assert "`depot_defaults`, `depot.py:1-6`. Return the defaults of a depot." in shown
+    assert '4          "rate": 3,' in shown
+    assert "default_zone" not in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("depot.py", 'class Depot:\n    """Where parcels wait.\n\n    A depot is closed at night.\n\n    :param rate: none\n    """\n    rate = 1\n'),
+        ("depot.go", "package depot\n\n// Where parcels wait.\n//\n// A depot is closed at night.\ntype Depot struct {\n\tRate int\n}\n"),
+        ("Depot.java", "/**\n * Where parcels wait.\n *\n * A depot is closed at night.\n * @since 3\n */\npublic class Depot {\n  public int rate;\n}\n"),
+    ],
+)  # fmt: skip
+def test_the_documentation_of_a_type_is_quoted_up_to_its_tags(path, text):
+    shown = page("types", path, text)
+
+    assert ". Where parcels wait.\n\nA depot is closed at night.\n" in shown
+    assert "since" not in shown
+    assert "param" not in shown

@@ -113,6 +113,29 @@ def test_commands_of_manifests():
         "}",
     ]
 
+    nox = [
+        "@nox.session(python=['3.13'])",
+        "@nox.parametrize('x', [1])",
+        "def unit_tests(session):",
+        '    """Run them."""',
+    ]
+    tasks = ["@task", "def test(c):", "    c.run('pytest')", "", "def helper(c):"]
+    rake = ["desc 'Run the tests'", "task :test do", "end", "task default: :test"]
+    circle = [
+        "jobs:",
+        "  tests:",
+        "    steps:",
+        "      - checkout",
+        "      - run:",
+        "          command: inv test",
+    ]
+    gitlab = ["tests:", "  script:", "    - make test", "    - make lint"]
+
+    assert commands.declared("noxfile.py", nox) == [("nox -s unit-tests", "Run them.", 3, True)]
+    assert commands.declared("tasks.py", tasks) == [("invoke test", "", 2, True)]
+    assert commands.declared("Rakefile", rake)[0] == ("rake test", "Run the tests", 2, True)
+    assert commands.declared(".circleci/config.yml", circle) == [("inv test", "", 6, False)]
+    assert [one.command for one in commands.declared(".gitlab-ci.yml", gitlab)] == ["make test", "make lint"]
     assert commands.declared("Makefile", makefile) == [
         ("make all", "", 2, False),
         ("make test", "Run the tests", 3, True),

@@ -142,3 +142,24 @@ def test_of_functions_with_equal_shapes_one_is_shown():
         evidence("src/price.py", f"{SHORT}\n{other}", ("price", 1, 7), ("fee", 8, 14)), ["src/price.py"], 1.0
     )
     assert len([line for line in shown if line.startswith("`") and ":" in line and "src" in line]) == 1
+
+
+def test_a_short_method_that_the_language_calls_is_shown():
+    text = "def __call__(self, parcel):\n    return self.depot.send(parcel)\ndef close(self):\n    return self.depot.shut()"
+    shown = walkthrough(
+        evidence("src/send.py", text, ("__call__", 1, 2), ("close", 3, 4)), ["src/send.py"], 1.0
+    )
+    assert [line for line in shown if line.startswith(("`_", "`c"))] == ["`__call__`, `src/send.py:1-2`:"]
+
+
+def test_a_long_function_keeps_its_last_decisions():
+    body = [
+        f"    if parcel.{letter}{letter2}:\n        parcel.stop()"
+        for letter in "abcdefgh"
+        for letter2 in "abcdefgh"
+    ]
+    text = "\n".join(["def send(parcel):", *body, "    return last_word(parcel)"])
+    count = len(text.split("\n"))
+    shown = walkthrough(evidence("src/send.py", text, ("send", 1, count)), ["src/send.py"], 1.0)
+    assert f"{count}      return last_word(parcel)" in shown
+    assert any("parcel.aa" in line for line in shown)

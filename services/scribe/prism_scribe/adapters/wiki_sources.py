@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from prism_contracts.base import Message
@@ -45,9 +46,9 @@ from prism_contracts.rpc.maps import (
 )
 from prism_runtime.bus import Bus
 from prism_scribe.core.wiki import contents
-from prism_scribe.core.wiki.commands import is_manifest
+from prism_scribe.core.wiki.commands import is_manifest, is_workflow
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
-from prism_scribe.core.wiki.pages import extending, types
+from prism_scribe.core.wiki.pages import extending, guide, types
 from prism_scribe.core.wiki.prose import guides, is_translation
 
 TIMEOUT_S = 14.0
@@ -103,7 +104,7 @@ class WikiSources:
             )
         overview = overview_reply.overview
         assert overview is not None  # no component was requested
-        manifests = [path for path in files if is_manifest(path)][:MANIFESTS_MAX]
+        manifests = sorted(filter(is_manifest, files), key=is_workflow)[:MANIFESTS_MAX]
         return Orientation(
             repo=self._name,
             overview=overview,
@@ -117,19 +118,19 @@ class WikiSources:
 
     async def evidence(self, entry: WikiTocEntry, orientation: Orientation) -> Evidence:
         """Returns what one page needs besides the orientation."""
-        match entry.kind:
-            case WikiPageKind.COMPONENT:
-                return await self._of_component(entry.subject, orientation)
-            case WikiPageKind.FLOWS:
-                return await self._of_flows(orientation)
-            case WikiPageKind.TYPES:
-                return await self._of_types(orientation)
-            case WikiPageKind.EXTENDING:
-                return await self._of_extending(orientation)
-            case WikiPageKind.SETTINGS | WikiPageKind.ERRORS | WikiPageKind.DOCUMENTS | WikiPageKind.GLOSSARY:
-                return await self._survey(orientation)
-            case WikiPageKind.OVERVIEW | WikiPageKind.GUIDE | WikiPageKind.CONVENTIONS:
-                return Evidence()
+        of_kind: Mapping[WikiPageKind, Callable[[Orientation], Awaitable[Evidence]]] = {
+            WikiPageKind.COMPONENT: partial(self._of_component, entry.subject),
+            WikiPageKind.FLOWS: self._of_flows,
+            WikiPageKind.TYPES: self._of_types,
+            WikiPageKind.EXTENDING: self._of_extending,
+            WikiPageKind.SETTINGS: self._survey,
+            WikiPageKind.ERRORS: self._survey,
+            WikiPageKind.DOCUMENTS: self._survey,
+            WikiPageKind.GLOSSARY: self._survey,
+            WikiPageKind.GUIDE: self._of_guide,
+        }
+        collect = of_kind.get(entry.kind)
+        return await collect(orientation) if collect else Evidence()
 
     async def _of_component(self, name: str, orientation: Orientation) -> Evidence:
         component = await self._component(name)
@@ -145,8 +146,21 @@ class WikiSources:
         calls = await self._each(starts, self._calls)
         called = [branch.node.file_path for reply in calls.values() for branch in reply.branches]
         roots = [root.file_path for reply in calls.values() for root in reply.roots]
-        outlines = await self._outlined(list(dict.fromkeys([*roots, *called])))
-        return Evidence(calls=tuple(calls.values()), outlines=outlines)
+        paths = list(dict.fromkeys([*roots, *called]))
+        direct = [
+            branch.node.file_path
+            for reply in calls.values()
+            for branch in reply.branches
+            if branch.depth == 1
+        ]
+        return Evidence(
+            calls=tuple(calls.values()),
+            outlines=await self._outlined(paths),
+            texts=await self._read(list(dict.fromkeys([*roots, *direct]))),
+        )
+
+    async def _of_guide(self, orientation: Orientation) -> Evidence:
+        return Evidence(outlines=await self._outlined(guide.helper_files(orientation)))
 
     async def _of_types(self, orientation: Orientation) -> Evidence:
         survey = await self._survey(orientation)

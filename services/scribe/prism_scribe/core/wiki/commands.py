@@ -28,6 +28,10 @@ _PROGRAM = re.compile(
 )  # a step that is a program, and not a command
 _SECRET = re.compile(r"\$\{\{\s*secrets\.|\$\{?[A-Z_]*(?:TOKEN|PASSWORD|SECRET)\b")
 _TOX_ENV = re.compile(r"^\[testenv:([\w.-]+)\]")
+# A function of Python that a tool runs by its name: a session of Nox, a task of Invoke.
+_DECORATED = re.compile(r"^@(?:nox\.)?(?:session|task)\b")
+_NAMED = re.compile(r"^def\s+(\w+)\s*\(")
+_RAKE_TASK = re.compile(r"^\s*task\(?\s*:?[\"']?(\w+)")
 _KEY = re.compile(r'^\s*"?(?P<key>[\w.:-]+)"?\s*[:=]')
 
 
@@ -47,7 +51,7 @@ def is_manifest(path: str) -> bool:
 
 def is_workflow(path: str) -> bool:
     """Whether a manifest describes what CI runs, rather than what people do."""
-    return path.startswith(".github/")
+    return path.startswith((".github/", ".circleci/")) or path in {".gitlab-ci.yml", ".travis.yml"}
 
 
 def purpose(command: str) -> str:
@@ -74,7 +78,7 @@ def declared(path: str, lines: Sequence[str]) -> list[Command]:
 
 def _reader(path: str) -> Callable[[Sequence[str]], Iterator[Command]] | None:
     at = PurePosixPath(path)
-    if str(at.parent) == ".github/workflows" and at.suffix in {".yml", ".yaml"}:
+    if is_workflow(path) and at.suffix in {".yml", ".yaml"} and str(at.parent) in _WORKFLOWS:
         return _workflow
     if str(at.parent) != ".":
         return None
@@ -140,6 +144,34 @@ def _tox(lines: Sequence[str]) -> Iterator[Command]:
             yield Command(f"tox -e {found[1]}", _setting(lines[number:], "commands"), number)
 
 
+def _decorated(lines: Sequence[str], runner: str) -> Iterator[Command]:
+    """Yields the functions of Python that a decorator makes a command."""
+    for number, line in enumerate(lines, start=1):
+        if not _DECORATED.match(line):
+            continue
+        for below, following in enumerate(lines[number:], start=number + 1):
+            if found := _NAMED.match(following):
+                about = next((text for text in lines[below : below + 2] if '"""' in text), "").strip(' "')
+                yield Command(f"{runner} {found[1].replace('_', '-')}", about, below, is_prose=True)
+                break
+
+
+def _nox(lines: Sequence[str]) -> Iterator[Command]:
+    return _decorated(lines, "nox -s")
+
+
+def _invoke(lines: Sequence[str]) -> Iterator[Command]:
+    return _decorated(lines, "invoke")
+
+
+def _rake(lines: Sequence[str]) -> Iterator[Command]:
+    for number, line in enumerate(lines, start=1):
+        if found := _RAKE_TASK.match(line):
+            above = lines[number - 2].strip() if number > 1 else ""
+            about = above.removeprefix("desc").strip(" '\"()") if above.startswith("desc") else ""
+            yield Command(f"rake {found[1]}", about, number, is_prose=True)
+
+
 def _cargo(lines: Sequence[str]) -> Iterator[Command]:
     tomllib.loads("\n".join(lines))
     yield Command("cargo build", "", 1)
@@ -158,7 +190,7 @@ def _workflow(lines: Sequence[str]) -> Iterator[Command]:
 
 
 def _steps_of(root: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
-    """Yields the values of `run`, in the order of the file. An alias counts once."""
+    """Yields the commands of the steps, in the order of the file. An alias counts once."""
     waiting, seen = [root], set[int]()
     while waiting:
         node = waiting.pop()
@@ -169,8 +201,9 @@ def _steps_of(root: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
             waiting.extend(reversed(node.value))
         elif isinstance(node, yaml.MappingNode):
             for key, value in node.value:
-                if key.value == "run" and isinstance(value, yaml.ScalarNode):
-                    yield value
+                if key.value in _STEPS:
+                    steps = value.value if isinstance(value, yaml.SequenceNode) else [value]
+                    yield from (step for step in steps if isinstance(step, yaml.ScalarNode))
             waiting.extend(value for _, value in reversed(node.value))
 
 
@@ -205,6 +238,10 @@ PURPOSES: Mapping[str, frozenset[str]] = {
     "format": frozenset({"fmt", "format", "fix"}),
 }
 
+# Keys whose values are commands: of GitHub Actions, CircleCI, and GitLab CI or Travis CI.
+_STEPS = frozenset({"run", "command", "script"})
+_WORKFLOWS = frozenset({".github/workflows", ".circleci", "."})
+
 _READERS: Mapping[str, Callable[[Sequence[str]], Iterator[Command]]] = {
     "Makefile": _make,
     "GNUmakefile": _make,
@@ -215,6 +252,9 @@ _READERS: Mapping[str, Callable[[Sequence[str]], Iterator[Command]]] = {
     "pyproject.toml": _python,
     "tox.ini": _tox,
     "Cargo.toml": _cargo,
+    "noxfile.py": _nox,
+    "tasks.py": _invoke,
+    "Rakefile": _rake,
 }
 
 # By the name of a manifest, which may be a pattern.

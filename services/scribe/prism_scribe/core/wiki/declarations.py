@@ -22,6 +22,12 @@ _DIRECTIVE = re.compile(r"^(?:noqa|nolint|type:|pragma|pylint|mypy|rubocop|ts-|e
 _TRIPLE = re.compile(r"\"{3}|'{3}")
 _BLOCK_OPEN = re.compile(r"^\s*/\*")
 _COMMENT = re.compile(r"^\s*(?:///?|#(?!\[)|\*|--|;|%%)")
+# A line that decides whether the lines below it, which have more indentation, are run.
+_CONDITION = re.compile(
+    r"^\s*(?:\}\s*)?(?P<kind>else if|elif|elsif|else|if|unless|for|foreach|while|until|case|when|catch|except|rescue|guard)\b"
+    r"\s*(?P<rest>.*?)\s*(?:\bthen|\{|:)?\s*$"
+)
+_EXCLUDED = frozenset({"if", "elif", "elsif", "else if", "unless"})
 # What a bracket leaves open goes on for so many lines.
 STATEMENT_LINES_MAX = 4
 
@@ -90,6 +96,34 @@ def statement(text: Sequence[str], number: int) -> str:
         ):
             break
     return " ".join(found)
+
+
+def condition(text: Sequence[str], number: int, first: int) -> str:
+    """Returns the nearest condition around a line, down to the line `first`; empty if there is none.
+
+    Indentation shows what is around what, as formatted code has it in every language.
+    """
+    margin = _margin(text[number - 1])
+    else_margin = -1
+    for line in reversed(text[first : number - 1]):
+        if not line.strip() or _COMMENT.match(line):
+            continue
+        indent = _margin(line)
+        found = _CONDITION.match(line)
+        if indent == else_margin and found and found["kind"] in _EXCLUDED:
+            return f"else of {found['kind']} {found['rest']}"
+        if indent >= margin:
+            continue
+        margin = indent
+        if found and found["kind"] == "else":
+            else_margin = indent
+        elif found:
+            return f"{found['kind']} {found['rest']}".strip()
+    return ""
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def is_callback(evidence: Evidence, path: str, symbol: Symbol) -> bool:

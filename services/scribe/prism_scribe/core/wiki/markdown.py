@@ -29,7 +29,9 @@ _LINK = re.compile(r"!?(?<!\w)\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
 _ROLE = re.compile(r"(?<![\w:]):(?:\w+:)?\w+:(?=[A-Za-z_~])(?!\w+:`)")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->")
 _ESCAPED = re.compile(r"[\\`*\[\]~]|(?<!\w)_|_(?!\w)")
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_ENTITIES = {"<": "&lt;", ">": "&gt;"}
+# An ampersand alone is text: it is escaped only where it would begin a character reference.
+_REFERENCE = re.compile(r"&(?=#?\w+;)")
 # What would begin a block at the start of a line or of a list item.
 _BLOCK_START = re.compile(r"^(?:(?P<mark>[#+=:-])|(?P<number>\d{1,9})(?P<dot>[.)]))")
 _TICKS = re.compile(r"`+")
@@ -129,7 +131,7 @@ def _without_markup(value: str) -> str:
 
 
 def _escaped(value: str) -> str:
-    escaped = _ESCAPED.sub(lambda found: "\\" + found[0], value)
+    escaped = _ESCAPED.sub(lambda found: "\\" + found[0], _REFERENCE.sub("&amp;", value))
     return "".join(_ENTITIES.get(char, char) for char in escaped)
 
 

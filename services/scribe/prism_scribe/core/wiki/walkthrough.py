@@ -6,12 +6,12 @@ numbered lines.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
 from prism_contracts.rpc.files import OutlineReply
-from prism_scribe.core.wiki import markdown
+from prism_scribe.core.wiki import declarations, excerpts
 from prism_scribe.core.wiki.orientation import Evidence
 
 FUNCTIONS_MAX = 48
@@ -21,8 +21,17 @@ LINES_OF_SMALL_MAX = 120
 WHOLE_LINES_MAX = 44
 # The most lines of a longer function.
 SHOWN_LINES_MAX = 48
-DOCSTRING_WITHIN = 12  # lines of a function: its signature may have many
-LINES_MIN = 3
+# The last lines among them are always shown: the end of a function often returns or raises its result.
+SHOWN_LAST_LINES = 14
+LINES_MIN = 2
+# Methods that a language or framework calls, and functions that begin the work. They are on the main path, and are
+# often too short to decide anything.
+_BEGINS = re.compile(
+    r"^(?:__(?:call|enter|exit|aenter|aexit|iter|next|getattr|getitem|get|set)__|ServeHTTP|main|run|start|execute|handle|"
+    r"dispatch|invoke|call|process|next|perform|load|parse|send)$",
+    re.IGNORECASE,
+)
+BEGINS_WEIGHT = 4
 SCORE_MIN = 4
 CALL_WEIGHT = 2  # weight of each function that it calls or that calls it; a decision weighs 1
 CALLERS_MAX = 5  # more callers add nothing: everything calls a helper
@@ -42,7 +51,6 @@ _DECISION = re.compile(
     r"catch|rescue|finally|ensure|return|raise|throw|yield|break|continue|defer|await|select)\b"
     r"|=>|\?\s.*:|\b(?:or|and)\s+(?:return|raise|die)\b"
 )
-_TRIPLE = re.compile(r"^\s*[rRbBuU]{0,2}(\"{3}|'{3})")
 _CALL = re.compile(r"([A-Za-z_]\w*)[!?]?\(")
 # Lines that compute, or that contain a chosen number.
 _FORMULA = re.compile(r"[\w)\]]\s[*/%+-]\s[\w(]|(?<![\w.])(?:[2-9]|\d{2,}|\d+\.\d+)(?![\w.])")
@@ -80,8 +88,18 @@ def walkthrough(evidence: Evidence, paths: Sequence[str], share: float) -> list[
         if len(shown) <= room and shape not in shapes and len(blocks) < FUNCTIONS_MAX:
             room -= len(shown)
             shapes.add(shape)
-            blocks.append(((order[one.path], one.first), _block(one, shown, evidence.outlines)))
+            blocks.append(
+                ((order[one.path], one.first), _block(one, shown, evidence.outlines[one.path].language))
+            )
     return [line for _, block in sorted(blocks) for line in block]
+
+
+def function(evidence: Evidence, path: str, line: int) -> list[str]:
+    """Returns the function whose name is on this line, as a block; nothing if there is none."""
+    for one in _functions(evidence, path):
+        if one.symbol.name_line == line and one.lines:
+            return _block(one, _shown(one), evidence.outlines[path].language)
+    return []
 
 
 def _ranked(functions: Sequence[_Function]) -> list[_Function]:
@@ -94,7 +112,7 @@ def _ranked(functions: Sequence[_Function]) -> list[_Function]:
         calls = len(one.called & named.keys())
         # A call of a name that several functions share is ambiguous, so it does not count.
         called = min(callers[name], CALLERS_MAX) if named[name] == 1 else 0
-        score = one.decisions + CALL_WEIGHT * (calls + called)
+        score = one.decisions + CALL_WEIGHT * (calls + called) + BEGINS_WEIGHT * bool(_BEGINS.match(name))
         if score >= SCORE_MIN and len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
             scores[position] = score / (1 + len(one.lines) / SCORE_LINES)
     return [functions[position] for position in sorted(scores, key=lambda position: -scores[position])]
@@ -109,10 +127,7 @@ def _functions(evidence: Evidence, path: str) -> Iterator[_Function]:
             continue
         if _is_inside_callable(outline, symbol):
             continue
-        numbers = range(symbol.name_line, min(symbol.end_line, len(text)) + 1)
-        lines = [number for number in numbers if text[number - 1].strip()]
-        prose = _docstring(text, lines)
-        yield _function(path, symbol, text, [number for number in lines if number not in prose])
+        yield _function(path, symbol, text, excerpts.code_of(text, symbol.name_line, symbol.end_line))
 
 
 def _function(path: str, symbol: Symbol, text: Sequence[str], lines: Sequence[int]) -> _Function:
@@ -125,20 +140,6 @@ def _function(path: str, symbol: Symbol, text: Sequence[str], lines: Sequence[in
         decisions=sum(_DECISION.search(line) is not None for line in code),
         called=frozenset(name for line in code[1:] for name in _CALL.findall(line)) - {symbol.name},
     )
-
-
-def _docstring(text: Sequence[str], lines: Sequence[int]) -> frozenset[int]:
-    """Returns the lines of a docstring in triple quotes that spans several lines."""
-    for position, number in enumerate(lines[1:DOCSTRING_WITHIN], start=1):
-        opened = _TRIPLE.match(text[number - 1])
-        if opened is None:
-            continue
-        if opened[1] in text[number - 1][opened.end() :]:
-            return frozenset()
-        for last in lines[position + 1 :]:
-            if opened[1] in text[last - 1]:
-                return frozenset(range(number, last + 1))
-    return frozenset()
 
 
 def _shape(one: _Function) -> tuple[str, ...]:
@@ -165,7 +166,9 @@ def _shown(one: _Function) -> list[int]:
     telling = [number for number in every if number <= head or number == one.last or _tells(one.text, number)]
     if len(telling) > SHOWN_LINES_MAX:
         telling = [number for number in telling if number <= head or _decides(one.text[number - 1])]
-    return _without_small_gaps(every, set(telling[:SHOWN_LINES_MAX]))
+    if len(telling) > SHOWN_LINES_MAX:
+        telling = [*telling[: SHOWN_LINES_MAX - SHOWN_LAST_LINES], *telling[-SHOWN_LAST_LINES:]]
+    return _without_small_gaps(every, set(telling))
 
 
 def _without_small_gaps(every: Sequence[int], chosen: Collection[int]) -> list[int]:
@@ -205,20 +208,7 @@ def _signature_end(one: _Function) -> int:
     return one.first
 
 
-def _block(one: _Function, shown: Sequence[int], outlines: Mapping[str, OutlineReply]) -> list[str]:
-    indent = min(len(line) - len(line.lstrip()) for line in (one.text[number - 1] for number in shown))
-    width = len(str(shown[-1]))
-    lines: list[str] = []
-    before = shown[0] - 1
-    for number in shown:
-        if any(one.text[left_out - 1].strip() for left_out in range(before + 1, number)):
-            lines.append(f"{'':>{width}}  {markdown.ELLIPSIS}")
-        lines.append(f"{number:>{width}}  {one.text[number - 1][indent:]}")
-        before = number
-    name = markdown.code(one.symbol.qualified_name)
-    return [
-        f"{name}, {markdown.place(one.path, one.first, one.last)}:",
-        "",
-        *markdown.block(lines, outlines[one.path].language, lines_max=len(lines)),
-        "",
-    ]
+def _block(one: _Function, shown: Sequence[int], language: str) -> list[str]:
+    said = declarations.said_of(one.symbol)
+    quoted = excerpts.QuotedCode(one.path, one.symbol.qualified_name, one.text, one.lines, language, said)
+    return excerpts.excerpt(quoted, shown)

@@ -54,6 +54,7 @@ class _Raised(NamedTuple):
     line: int
     statement: str
     inside: str
+    when: str  # the condition around the statement
 
 
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
@@ -64,7 +65,10 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     own = [*markdown.section("Errors that it defines", _defined(evidence, errors, raised))]
     others = {name: places for name, places in raised.items() if name not in known}
     found = [*own, *markdown.section("Other errors that it raises", _others(others))]
-    lead = "Errors of the main source files, without those of tests. A place is a line that makes, raises or returns one."
+    lead = (
+        "Errors of the main source files, without those of tests. A place is a line that makes, raises or returns one, "
+        "with the nearest condition around it."
+    )
     if not found:
         return ["# Errors", "", "The main files define no error that Prism can list, and raise none."]
     return ["# Errors", "", lead, "", *found]
@@ -125,8 +129,10 @@ def _raised(orientation: Orientation, evidence: Evidence, known: set[str]) -> di
         for number, line in declarations.code_lines(evidence.texts.get(path, ())):
             for name in _names_raised(line, language, returned):
                 statement = declarations.statement(evidence.texts[path], number)
-                inside = _inside(evidence, path, number)
-                found.setdefault(name, []).append(_Raised(path, number, statement, inside))
+                around = _inside(evidence, path, number)
+                when = declarations.condition(evidence.texts[path], number, around.name_line if around else 1)
+                inside = around.qualified_name if around else ""
+                found.setdefault(name, []).append(_Raised(path, number, statement, inside, when))
     return found
 
 
@@ -155,14 +161,15 @@ def _makes(line: str) -> bool:
     return bool(is_made) and not _COMPARED.search(line) and not _DEFINES.search(line)
 
 
-def _inside(evidence: Evidence, path: str, line: int) -> str:
+def _inside(evidence: Evidence, path: str, line: int) -> Symbol | None:
+    """Returns the smallest definition around a line."""
     outline = evidence.outlines.get(path)
     around = [
         symbol
         for symbol in (outline.symbols if outline else ())
         if symbol.start_line <= line <= symbol.end_line and symbol.end_line > symbol.name_line
     ]
-    return min(around, key=lambda one: one.end_line - one.start_line).qualified_name if around else ""
+    return min(around, key=lambda one: one.end_line - one.start_line, default=None)
 
 
 def _defined(evidence: Evidence, errors: list[_Error], raised: dict[str, list[_Raised]]) -> list[str]:
@@ -221,23 +228,24 @@ def _values(evidence: Evidence, path: str, error: Symbol) -> str:
 
 
 def _places(places: list[_Raised]) -> str:
-    shown = [
-        f"{markdown.code(one.inside)} ({markdown.place(one.path, one.line)})"
-        if one.inside
-        else markdown.place(one.path, one.line)
-        for one in places[:PLACES_MAX]
-    ]
-    return markdown.joined(shown, len(places))
+    return markdown.joined([_place(one) for one in places[:PLACES_MAX]], len(places))
+
+
+def _place(one: _Raised) -> str:
+    at = markdown.place(one.path, one.line)
+    where = f"{markdown.code(one.inside)} ({at})" if one.inside else at
+    return f"{where} under {markdown.code(one.when)}" if one.when else where
 
 
 def _others(raised: dict[str, list[_Raised]]) -> list[str]:
     rows = [
         (
             markdown.code(one.statement),
+            markdown.code(one.when),
             markdown.code(one.inside),
             markdown.place(one.path, one.line),
         )
         for places in raised.values()
         for one in places[:PLACES_MAX]
     ]
-    return markdown.table(("statement", "inside", "place"), rows[:RAISED_MAX])
+    return markdown.table(("statement", "under", "inside", "place"), rows[:RAISED_MAX])

@@ -1,7 +1,7 @@
 """What happens from each entry point on: the calls of the first levels, as a list and as a diagram."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import SymbolKind
@@ -10,6 +10,7 @@ from prism_contracts.rpc.graph import CallHierarchyReply, GraphNode
 from prism_resolver.prose import first_sentence
 from prism_scribe.core.wiki import diagrams, markdown
 from prism_scribe.core.wiki.orientation import Evidence, Orientation
+from prism_scribe.core.wiki.walkthrough import function
 
 CALLS_MAX = 60
 CALLS_OF_ONE_MAX = 12
@@ -17,6 +18,8 @@ ROOT = -1
 # A flow is of calls: what reads a constant or makes a variant of an enum is none.
 VALUES = frozenset({SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.FIELD, SymbolKind.PROPERTY})
 FLOWS_MAX = 8
+# Lines of code under a flow: the function that it begins with, then those that this one calls.
+CODE_LINES_MAX = 110
 
 
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
@@ -58,6 +61,23 @@ def _flow(orientation: Orientation, calls: CallHierarchyReply, evidence: Evidenc
     yield from _listed(calls, evidence, shown, caller=ROOT, depth=0)
     yield ""
     yield from _diagram(calls, root, shown)
+    yield from _code([root, *(calls.branches[position].node for position in shown[ROOT].positions)], evidence)
+
+
+def _code(nodes: Sequence[GraphNode], evidence: Evidence) -> Iterator[str]:
+    """Yields the code of the first functions of a flow that there is room for."""
+    room = CODE_LINES_MAX
+    blocks = []
+    for node in nodes:
+        block = function(evidence, node.file_path, node.line)
+        if block and len(block) <= room:
+            room -= len(block)
+            blocks.append(block)
+    if blocks:
+        yield "The code of its first functions:"
+        yield ""
+        for block in blocks:
+            yield from block
 
 
 def _shown(orientation: Orientation, calls: CallHierarchyReply) -> dict[int, "_Calls"]:

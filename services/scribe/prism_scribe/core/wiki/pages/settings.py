@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, Symbol, SymbolKind
 from prism_contracts.records import WikiTocEntry
-from prism_scribe.core.wiki import clap_options, declarations, markdown
+from prism_scribe.core.wiki import clap_options, declarations, excerpts, markdown
 from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, TypeInFile, types_of
 
@@ -19,6 +19,10 @@ TYPES_MAX = 14
 FIELDS_MAX = 60
 DEFAULTS_MAX = 80
 SCHEMA_LINES_MAX = 40
+# Definitions that set defaults, and the lines of each.
+DEFAULT_BLOCKS_MAX = 8
+DEFAULT_LINES_MAX = 60
+DEFAULT_VALUES_MIN = 2
 
 # A variable of the environment as each language reads it.
 _VARIABLE = re.compile(
@@ -46,6 +50,10 @@ _PAIR = re.compile(
     r"^\(\s*(?P<quote>['\"])(?P<name>[a-z]\w+)(?P=quote)\s*,\s*(?P<value>[^()]+?)\s*\),?\s*(?:#\s*(?P<said>.*))?$"
 )
 PAIRS_MIN = 3
+# What sets defaults is named for them: `global_defaults`, `DefaultOptions`, `defaultConfig`.
+_NAMED_FOR_DEFAULTS = re.compile(r"(?:^|_)defaults?(?:_|$)|^[dD]efaults?(?=[A-Z])|[a-z]Defaults?$", re.ASCII)
+# A key with its value: `"shell": "bash",`, `Timeout: 30 * time.Second,`, `config.retries = 3`.
+_KEY_VALUE = re.compile(r"^\s*[\w\"'.@$\[\]-]+\s*(?::=|=>|[:=])\s*[^=\s]")
 _DEFAULTS = re.compile(r"default|option|config|setting", re.IGNORECASE)
 _NESTING = frozenset({"keys", "options", "schema"})
 
@@ -89,6 +97,7 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
         *markdown.section("Options of commands", _options(orientation, evidence)),
         *markdown.section("Options and their defaults", _schemas(orientation, evidence)),
         *markdown.section("Settings of the application", _settings(orientation, evidence)),
+        *markdown.section("Where defaults are set", _default_blocks(orientation, evidence)),
         *_types(orientation, evidence),
         *markdown.section("Limits, defaults and other constants", _constants(orientation, evidence)),
     ]
@@ -229,6 +238,31 @@ def _pairs(path: str, text: Sequence[str]) -> Iterator[_Option]:
         if len(run) >= PAIRS_MIN and _DEFAULTS.search(lead):
             yield from run
         run, lead = [], line
+
+
+def _default_blocks(orientation: Orientation, evidence: Evidence) -> list[str]:
+    """Returns the code of functions and values that are named for defaults and set several."""
+    blocks = []
+    for path in surveyed(orientation):
+        outline, text = evidence.outlines.get(path), evidence.texts.get(path, ())
+        for symbol in outline.symbols if outline else ():
+            if symbol.kind in CALLABLE_KINDS | _CONSTANTS and _NAMED_FOR_DEFAULTS.search(symbol.name):
+                lines = excerpts.code_of(text, symbol.name_line, symbol.end_line)
+                if (
+                    sum(_KEY_VALUE.match(text[number - 1]) is not None for number in lines[1:])
+                    < DEFAULT_VALUES_MIN
+                ):
+                    continue
+                quoted = excerpts.QuotedCode(
+                    path,
+                    symbol.qualified_name,
+                    text,
+                    lines,
+                    outline.language if outline else "",
+                    declarations.said_of(symbol),
+                )
+                blocks.append(excerpts.excerpt(quoted, lines[:DEFAULT_LINES_MAX]))
+    return [line for block in blocks[:DEFAULT_BLOCKS_MAX] for line in block]
 
 
 def _types(orientation: Orientation, evidence: Evidence) -> Iterator[str]:

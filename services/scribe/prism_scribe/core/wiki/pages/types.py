@@ -7,7 +7,7 @@ from prism_contracts.code import Symbol, SymbolKind
 from prism_contracts.records import WikiTocEntry
 from prism_contracts.rpc.graph import TreeBranch, TypeHierarchyReply
 from prism_resolver.prose import first_sentence
-from prism_scribe.core.wiki import declarations, diagrams, markdown, prose
+from prism_scribe.core.wiki import declarations, diagrams, excerpts, markdown, prose
 from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, TypeInFile, types_of
 
@@ -16,7 +16,7 @@ TYPES_OF_FILE_MAX = 4
 FIELDS_MAX = 60
 METHODS_MAX = 16
 # The page ends with a list of the types for whose members there is no more room.
-CHARS_MAX = 45_000
+CHARS_MAX = 52_000
 LISTED_MAX = 60
 CONSTRUCTOR_CHARS_MAX = 600
 CONSTRUCTOR_LINES_MAX = 30
@@ -25,6 +25,7 @@ DECLARATION_LINES_MAX = 24
 # A type that documents name comes as early as one that is so many files before it.
 MENTIONED_FILES = 15
 DIAGRAM_TYPES_MAX = 12
+DOCUMENTATION_CHARS_MAX = 600  # of one paragraph
 
 
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
@@ -100,9 +101,14 @@ def _type(orientation: Orientation, one: TypeInFile, evidence: Evidence) -> Iter
     article = "An" if kind[0] in "aeiou" else "A"
     yield f"## {markdown.code(symbol.qualified_name)}"
     yield ""
-    said = markdown.text(first_sentence(symbol.docstring))
+    paragraphs = [*excerpts.documentation(evidence.texts.get(one.path, ()), symbol)]
+    said = markdown.text(
+        paragraphs[0] if paragraphs else first_sentence(symbol.docstring), DOCUMENTATION_CHARS_MAX
+    )
     yield f"{article} {kind} in {markdown.place(one.path, symbol.start_line, symbol.end_line)}. {said}".rstrip()
     yield ""
+    for paragraph in paragraphs[1:]:
+        yield from [markdown.text(paragraph, DOCUMENTATION_CHARS_MAX), ""]
     yield from _declared(one, evidence)
     hierarchy = evidence.types.get((one.path, symbol.name_line))
     relations = [*_relatives(orientation, hierarchy)] if hierarchy else []

@@ -1,0 +1,88 @@
+"""Code of a repository as blocks of numbered lines, without documentation that other parts of a page quote."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from prism_contracts.code import Symbol
+from prism_resolver.prose import comment_lines, paragraphs
+from prism_scribe.core.wiki import markdown
+
+DOCSTRING_WITHIN = 12  # lines of a function: its signature may have many
+
+DOCUMENTATION_CHARS_MAX = 1_200
+
+_COMMENT = re.compile(r"^\s*(?://|#(?!\[|!\[)|/\*|\*|--|;;)")
+_TRIPLE = re.compile(r"^\s*[rRbBuU]{0,2}(\"{3}|'{3})")
+
+
+class QuotedCode(NamedTuple):
+    """A definition whose code is quoted."""
+
+    path: str
+    name: str
+    text: Sequence[str]  # of its file
+    lines: Sequence[int]  # the numbers of its lines that are neither empty nor documentation
+    language: str
+    said: str = ""
+
+
+def excerpt(one: QuotedCode, shown: Sequence[int]) -> list[str]:
+    """Returns the shown lines of a definition as a block, under its name, its place and what it says of itself.
+
+    An ellipsis marks lines that are left out.
+    """
+    indent = min(len(line) - len(line.lstrip()) for line in (one.text[number - 1] for number in shown))
+    width = len(str(shown[-1]))
+    rows: list[str] = []
+    before = shown[0] - 1
+    for number in shown:
+        if any(one.text[left_out - 1].strip() for left_out in range(before + 1, number)):
+            rows.append(f"{'':>{width}}  {markdown.ELLIPSIS}")
+        rows.append(f"{number:>{width}}  {one.text[number - 1][indent:]}")
+        before = number
+    about = f". {markdown.text(one.said)}" if one.said else ":"
+    return [
+        f"{markdown.code(one.name)}, {markdown.place(one.path, one.lines[0], one.lines[-1])}{about}",
+        "",
+        *markdown.block(rows, one.language, lines_max=len(rows)),
+        "",
+    ]
+
+
+def code_of(text: Sequence[str], first: int, last: int) -> list[int]:
+    """Returns the numbers of the lines of a definition that are neither empty nor its docstring."""
+    lines = [number for number in range(first, min(last, len(text)) + 1) if text[number - 1].strip()]
+    prose = docstring(text, lines)
+    return [number for number in lines if number not in prose]
+
+
+def docstring(text: Sequence[str], lines: Sequence[int]) -> frozenset[int]:
+    """Returns the lines of a docstring in triple quotes that spans several lines."""
+    for position, number in enumerate(lines[1:DOCSTRING_WITHIN], start=1):
+        opened = _TRIPLE.match(text[number - 1])
+        if opened is None:
+            continue
+        if opened[1] in text[number - 1][opened.end() :]:
+            return frozenset()
+        for last in lines[position + 1 :]:
+            if opened[1] in text[last - 1]:
+                return frozenset(range(number, last + 1))
+    return frozenset()
+
+
+def documentation(text: Sequence[str], symbol: Symbol) -> Iterator[str]:
+    """Yields the paragraphs of the documentation of a definition: the comment above it, or the docstring inside."""
+    above = [line for line in text[symbol.start_line - 1 : symbol.name_line - 1] if _COMMENT.match(line)]
+    numbers = range(symbol.name_line, min(symbol.end_line, len(text)) + 1)
+    inside = docstring(text, [number for number in numbers if text[number - 1].strip()])
+    said = "\n".join(
+        above or [text[number - 1] for number in range(min(inside), max(inside) + 1)] if inside else above
+    )
+    room = DOCUMENTATION_CHARS_MAX
+    for paragraph in paragraphs("\n".join(comment_lines(said))):
+        shown = " ".join(paragraph.split())
+        if len(shown) > room:
+            return
+        room -= len(shown)
+        yield shown
