@@ -536,3 +536,16 @@ def test_a_resolved_path_of_any_length_replaces_a_guess():
     reply = path(sketch.graph(), "f0", "f15")
     assert [len(one.edges) for one in reply.paths] == [15]
     assert {edge.status for one in reply.paths for edge in one.edges} == {EdgeStatus.RESOLVED}
+
+
+def test_a_local_function_comes_with_the_function_around_it():
+    text = (
+        "class Depot:\n    def weigh(self):\n        def add(n):\n            def one():\n"
+        "                return open(n)\n            return one()\n        return add(1)\n\n\n"
+        "def open(n):\n    return n\n"
+    )
+    graph = graph_of({"depot.py": text})
+    asked = CallHierarchyRequest(tenant="t", symbol="open")
+    node = call_hierarchy(graph, asked, RECEIPT).branches[0].node
+    assert (node.symbol, node.start_line, node.end_line) == ("Depot.weigh.add.one", 4, 5)
+    assert (node.outer.name, node.outer.start_line, node.outer.end_line) == ("Depot.weigh", 2, 7)

@@ -354,3 +354,12 @@ def test_references_of_one_type_count_lines_of_comments() -> None:
     assert any(line.startswith("in comments, strings and data (") for line in every)
     assert not any(line.startswith("in comments, strings and data (") for line in calls)
     assert any("1 in comments, strings or data" in line for line in calls)
+
+
+def test_a_use_in_a_local_function_shows_the_function_around_it() -> None:
+    outer = EnclosingSymbol(name="Depot.open", start_line=3, end_line=20)
+    inner = EnclosingSymbol(name="Depot.open.check", start_line=5, end_line=8, outer=outer)
+    structured, lines = rendered((CALL.model_copy(update={"line": 6, "enclosing": inner}),))
+    assert "    Depot.open (3-20) \u203a check (5-8) 6: weigh(1)" in lines
+    entry = structured["groups"]["callers"][0]
+    assert (entry["symbol_lines"], entry["outer"], entry["outer_lines"]) == ([5, 8], "Depot.open", [3, 20])

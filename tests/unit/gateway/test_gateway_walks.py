@@ -702,3 +702,12 @@ def test_answers_about_several_symbols_share_one_receipt() -> None:
     assert answer.text.count("Complete: 1 direct caller") == 2
     assert answer.text.split("\n")[-3:-1] == ["none: not found", ""]
     assert set(answer.structured["answers"]) == {"ship", "load", "none"}
+
+
+def test_a_caller_that_is_a_local_function_shows_the_function_around_it() -> None:
+    outer = EnclosingSymbol(name="load", start_line=3, end_line=20)
+    node = LOAD.model_copy(update={"symbol": "load.check", "start_line": 5, "end_line": 8, "outer": outer})
+    reply = calls(TreeBranch(node=node, via=edge(6), depth=1))
+    answered = call_text.call_hierarchy(reply, 4_000)
+    assert "load (3-20) \u203a check (5-8)" in answered.text
+    assert answered.structured["branches"][0]["node"]["outer"]["start_line"] == 3

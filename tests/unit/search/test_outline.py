@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_search.core.around import symbols_around
 from prism_search.core.matching import Question
-from prism_search.core.outline import Outline
+from prism_search.core.outline import Outline, innermost, outermost_callable, parse_definitions
 from prism_search.core.query import parse_query
 from prism_search.core.words import HEAD_CHARS, head_code, likeness, stem, stem_head, stems_of
 
@@ -108,3 +108,22 @@ DEPOT, WEIGH, INNER, SEAL, TARE = (
 def test_lines_are_in_the_smallest_symbol_around_all_of_them(first, last, enclosing, touched) -> None:
     found = symbols_around([TARE, SEAL, INNER, WEIGH, DEPOT], first, last)
     assert (found.enclosing.name, list(found.touched)) == (enclosing, touched)
+
+
+def test_a_local_function_is_inside_the_outermost_function_around_it() -> None:
+    definitions = parse_definitions(
+        [
+            "T\tclass\t1\t20\tDepot",
+            "F\tmethod\t2\t10\tDepot.weigh",
+            "F\tfunction\t3\t8\tDepot.weigh.add",
+            "F\tfunction\t4\t5\tDepot.weigh.add.one",
+            "F\tmethod\t12\t14\tDepot.weigh.later",
+        ]
+    )
+    around = {line: innermost(definitions, line) for line in (2, 5, 13)}
+    outer = {line: outermost_callable(definitions, one) for line, one in around.items() if one}
+    assert {line: one and one.qualified_name for line, one in outer.items()} == {
+        2: None,
+        5: "Depot.weigh",
+        13: None,
+    }

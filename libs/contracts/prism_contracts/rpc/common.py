@@ -55,12 +55,16 @@ class ScopedRequest(CallerRequest):
 
 
 class EnclosingSymbol(Message):
-    """The innermost type, function or block of data around a line. At top level, `name` is empty and the lines are 0."""
+    """The innermost type, function or block of data around a line. At top level, `name` is empty and the lines are 0.
+
+    `outer` is the outermost function around it, if the symbol is local to a function.
+    """
 
     name: str  # qualified
     kind: str = ""
     start_line: int = 0
     end_line: int = 0
+    outer: "EnclosingSymbol | None" = None
 
 
 class Receipt(Message):

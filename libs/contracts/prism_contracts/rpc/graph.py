@@ -13,7 +13,7 @@ from prism_contracts.code import (
     SymbolKind,
 )
 from prism_contracts.registry import Rpc
-from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
+from prism_contracts.rpc.common import EnclosingSymbol, GraphReceipt, ScopedRequest
 from prism_contracts.rpc.symbols import Reconciliation
 from prism_contracts.types import (
     Cursor,
@@ -30,7 +30,8 @@ PATH_DEPTH_MAX = 12
 class GraphNode(Message):
     """A symbol, or the top level of a file (`symbol` is empty). `line` is the line of its name.
 
-    `start_line` and `end_line` are the range of the symbol, 0 for a top level.
+    `start_line` and `end_line` are the range of the symbol, 0 for a top level. `outer` is the outermost function
+    around a symbol that is local to one.
     """
 
     file_path: str
@@ -42,6 +43,7 @@ class GraphNode(Message):
     # Those of an overloaded function: `(String, boolean)`.
     parameters: str = ""
     test: bool = False
+    outer: EnclosingSymbol | None = None
 
     @property
     def title(self) -> str:

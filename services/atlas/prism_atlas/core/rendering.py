@@ -5,7 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, STRATEGIES, SYMBOL_KINDS, Graph, Numbers
+from prism_atlas.core.graph import (
+    EDGE_KINDS,
+    EDGE_STATUSES,
+    NONE,
+    STRATEGIES,
+    SYMBOL_KINDS,
+    Graph,
+    Numbers,
+)
+from prism_contracts.code import CALLABLE_KINDS
+from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.graph import GraphEdge, GraphNode
 from prism_resolver.parameters import OVERLOADS
 
@@ -36,6 +46,7 @@ def render_node(graph: Graph, node: int) -> GraphNode:
         kind=SYMBOL_KINDS[symbols.kind[node]],
         parameters=parameters_of(graph, node),
         test=test,
+        outer=_outer(graph, node),
     )
 
 
@@ -53,6 +64,25 @@ def parameters_of(graph: Graph, node: int) -> str:
 def render_nodes(graph: Graph, nodes: Iterable[int]) -> tuple[GraphNode, ...]:
     """Returns several nodes."""
     return tuple(render_node(graph, int(node)) for node in nodes)
+
+
+def _outer(graph: Graph, node: int) -> EnclosingSymbol | None:
+    """Returns the outermost function whose lines contain a symbol that is local to it."""
+    symbols, line = graph.symbols, graph.symbols.name_line[node]
+    found, above = NONE, int(symbols.parent[node])
+    while above != NONE:
+        is_around = symbols.start_line[above] <= line <= symbols.end_line[above]
+        if is_around and SYMBOL_KINDS[symbols.kind[above]] in CALLABLE_KINDS:
+            found = above
+        above = int(symbols.parent[above])
+    if found == NONE:
+        return None
+    return EnclosingSymbol(
+        name=graph.strings[symbols.qualified_name[found]],
+        kind=SYMBOL_KINDS[symbols.kind[found]],
+        start_line=int(symbols.start_line[found]),
+        end_line=int(symbols.end_line[found]),
+    )
 
 
 def render_edge(graph: Graph, edge: int, lines: Sequence[int] = ()) -> GraphEdge:

@@ -14,7 +14,7 @@ from prism_source.words import PART
 
 _LINE_BITS = 16
 FIELDS = 5
-VALUE = "V"
+VALUE, CALLABLE = "V", "F"
 # A value of at least so many lines, such as a table or an object of functions, counts as a place.
 BLOCK_LINES_MIN = 3
 
@@ -85,6 +85,19 @@ def innermost(definitions: Iterable[OutlineEntry], line: int) -> OutlineEntry | 
     """Returns the innermost definition around a line, except values of few lines; None at top level."""
     found = [one for one in definitions if one.start <= line <= one.end and is_place(one)]
     return min(found, key=lambda one: (one.end - one.start, -one.start), default=None)
+
+
+def outermost_callable(definitions: Iterable[OutlineEntry], inner: OutlineEntry) -> OutlineEntry | None:
+    """Returns the outermost function around a definition; None if it is not local to a function."""
+    found = [
+        one
+        for one in definitions
+        if one.group == CALLABLE
+        and one.start <= inner.start
+        and inner.end <= one.end
+        and inner.qualified_name.startswith(f"{one.qualified_name}.")
+    ]
+    return max(found, key=lambda one: one.end - one.start, default=None)
 
 
 def is_place(definition: OutlineEntry) -> bool:

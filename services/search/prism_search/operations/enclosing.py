@@ -14,7 +14,7 @@ from prism_resolver.test_blocks import TestBlock, blocks_of, innermost_block
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.around import TOP_LEVEL, SymbolsAround, symbols_around
-from prism_search.core.outline import VALUE, OutlineEntry, innermost, is_place
+from prism_search.core.outline import VALUE, OutlineEntry, innermost, is_place, outermost_callable
 from prism_search.core.retrieval.candidates import RankFacts
 from prism_store.reader import Reader, StoredPoint
 
@@ -65,8 +65,9 @@ class EnclosingSymbols:
         if file is None or file.generation != point.text("generation"):
             return None
         blocks = (await self._test_blocks(target, [file])).get(file.file, ())
-        places = [one for one in file.outline.definitions() if is_place(one)]
-        symbols = [*map(_symbol, places), *(block.symbol() for block in blocks)]
+        definitions = file.outline.definitions()
+        places = [_symbol(one, definitions) for one in definitions if is_place(one)]
+        symbols = [*places, *(block.symbol() for block in blocks)]
         return symbols_around(symbols, first, last) if symbols else None
 
     async def _test_blocks(
@@ -91,10 +92,15 @@ def _around(definitions: Sequence[OutlineEntry], tests: Sequence[TestBlock], lin
         return test.symbol()
     if symbol is None:
         return TOP_LEVEL
-    return _symbol(symbol)
+    return _symbol(symbol, definitions)
 
 
-def _symbol(entry: OutlineEntry) -> EnclosingSymbol:
+def _symbol(entry: OutlineEntry, definitions: Sequence[OutlineEntry]) -> EnclosingSymbol:
+    outer = outermost_callable(definitions, entry)
     return EnclosingSymbol(
-        name=entry.qualified_name, kind=entry.kind, start_line=entry.start, end_line=entry.end
+        name=entry.qualified_name,
+        kind=entry.kind,
+        start_line=entry.start,
+        end_line=entry.end,
+        outer=_symbol(outer, ()) if outer else None,
     )

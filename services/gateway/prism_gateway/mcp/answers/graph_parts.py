@@ -60,7 +60,11 @@ def plain_all(messages: Iterable[Message]) -> list[Json]:
 
 def node_cost(node: GraphNode) -> int:
     """Returns the characters that a node takes."""
-    return len(node.file_path) + len(node.title) + NODE_CHARS
+    return len(node.file_path) + len(node.title) + _outer_cost(node) + NODE_CHARS
+
+
+def _outer_cost(node: GraphNode) -> int:
+    return len(node.outer.name) + NODE_CHARS if node.outer else 0
 
 
 def lines_cost(path: str, lines: Iterable[int], texts: LineTexts) -> int:
@@ -69,9 +73,10 @@ def lines_cost(path: str, lines: Iterable[int], texts: LineTexts) -> int:
 
 
 def node_line(node: GraphNode) -> str:
-    """Returns `path:start-end Symbol`."""
+    """Returns `path:start-end Symbol`, and of a local symbol the function around it."""
     lines = f"{node.start_line}-{node.end_line}" if node.end_line else f"{node.line}"
-    return f"{node.file_path}:{lines} {node.title or f'({TOP_LEVEL})'}"
+    outer = f", in {symbol_name(node.outer)}" if node.outer else ""
+    return f"{node.file_path}:{lines} {node.title or f'({TOP_LEVEL})'}{outer}"
 
 
 def nodes_line(nodes: Sequence[GraphNode]) -> str:
@@ -275,7 +280,9 @@ def _branch_lines(branch: TreeBranch, texts: LineTexts, indent: str) -> Iterator
 
 
 def _enclosing(node: GraphNode) -> EnclosingSymbol:
-    return EnclosingSymbol(name=node.title, start_line=node.start_line, end_line=node.end_line)
+    return EnclosingSymbol(
+        name=node.title, start_line=node.start_line, end_line=node.end_line, outer=node.outer
+    )
 
 
 def _more_lines(edge: GraphEdge) -> str:

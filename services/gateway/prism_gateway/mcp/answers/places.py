@@ -7,6 +7,8 @@ from typing import NamedTuple
 from prism_contracts.rpc.common import EnclosingSymbol
 
 TOP_LEVEL = "top level"
+# Between a function and a symbol that is local to it.
+LOCAL = " \u203a "
 
 
 class PlaceLine(NamedTuple):
@@ -44,9 +46,15 @@ def several(count: int, what: str) -> str:
 
 
 def symbol_name(symbol: EnclosingSymbol) -> str:
-    """Returns the name of a symbol with its range, if that is known, or `top level`."""
+    """Returns the name of a symbol with its range, if that is known, or `top level`.
+
+    A symbol that is local to a function follows it, after LOCAL.
+    """
     if not symbol.name:
         return TOP_LEVEL
+    if symbol.outer:
+        local = symbol.name.removeprefix(f"{symbol.outer.name}.")
+        return f"{symbol_name(symbol.outer)}{LOCAL}{local} ({symbol.start_line}-{symbol.end_line})"
     return f"{symbol.name} ({symbol.start_line}-{symbol.end_line})" if symbol.end_line else symbol.name
 
 

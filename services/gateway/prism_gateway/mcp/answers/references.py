@@ -173,6 +173,8 @@ def _entry(entry: ReferenceEntry) -> Json:
     shown = entry.model_dump(mode="json", exclude={"group", "enclosing"})
     if entry.enclosing and entry.enclosing.name:
         shown["symbol_lines"] = [entry.enclosing.start_line, entry.enclosing.end_line]
+        if outer := entry.enclosing.outer:
+            shown["outer"], shown["outer_lines"] = outer.name, [outer.start_line, outer.end_line]
     return shown
 
 
