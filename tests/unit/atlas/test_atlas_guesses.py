@@ -93,6 +93,18 @@ def test_a_file_that_exports_a_type_under_another_name_is_no_subtype():
     assert not tree.branches
 
 
+def test_an_implementation_for_a_reference_is_a_subtype_by_its_file():
+    text = (
+        "trait Opens<T> { fn open(&self); }\nstruct Depot;\nimpl<T> Opens<T> for Depot { fn open(&self) {} }\n"
+        "impl<'a, T, F> Opens<F> for &'a T where T: Opens<F> { fn open(&self) {} }\npub trait Closes<T>: Opens<T> {}\n"
+    )
+    graph = graph_of({"a.rs": text})
+    root = np.array([node(graph, "a.rs:Opens")])
+    tree = hierarchy.grow(graph, root, hierarchy.subtypes(candidates=True), 1, width=9)
+    lines = {spelled(graph, branch.link.node): branch.link.lines for branch in tree.branches}
+    assert lines == {"a.rs:Depot": (3,), "a.rs:Closes": (5,), "a.rs": (4,)}
+
+
 def test_a_module_of_unit_tests_is_in_tests():
     text = "pub fn open() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn opens() { super::open(); }\n}\n"
     graph = graph_of({"src/lib.rs": text, "src/tests.py": "def tests(): ...\n"})

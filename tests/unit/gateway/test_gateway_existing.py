@@ -35,7 +35,12 @@ def test_the_nearest_definition_follows_the_verdict() -> None:
 def test_a_miss_names_the_words_that_occur_nowhere() -> None:
     text = text_of(Verdict.NONE, words=("debounce", "calls"), absent_words=("debounce",))
     assert "No file says: `debounce`; 1 of 2 words occur: calls." in text
-    assert "why:" not in text
+
+
+def test_a_miss_with_a_near_definition_does_not_say_that_nothing_does_it() -> None:
+    assert text_of(Verdict.NONE).startswith("No definition clearly does this. Read the nearest")
+    assert "Weighs a parcel.\nwhy: name: weigh" in text_of(Verdict.NONE)
+    assert text_of(Verdict.NONE, 0).startswith("Nothing was found that does this.")
 
 
 def test_a_miss_of_known_words_says_so() -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_atlas.core.graph import EDGE_STATUSES, NONE, SYMBOL_KINDS, Graph, Mask, Numbers
-from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
+from prism_atlas.core.overriding import CONSTRUCTOR_NAMES, INHERITS
 from prism_atlas.core.traversal import BY_NAME, TraversalStep, follow, step, within
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, EdgeKind, EdgeStatus, SymbolKind
 
@@ -30,7 +30,8 @@ class Expansion(NamedTuple):
     steps: tuple[TraversalStep, ...]
     origins: Callable[[Graph, int], Numbers]
     tests: bool = True  # also to nodes in tests
-    types: bool = False  # to symbols only: a file that exports a type under another name is no subtype
+    # A file that exports a type under another name is no subtype.
+    types: bool = False
 
 
 class MergedEdge(NamedTuple):
@@ -234,7 +235,9 @@ class _Children:
         is_shown = ~np.isin(others, nodes) | (source == target) | np.isin(target, functions)
         edges, others = edges[is_shown], others[is_shown]
         if expansion.types:
-            edges, others = edges[others < len(graph.symbols)], others[others < len(graph.symbols)]
+            # `impl Trait for &T` belongs to no type of the repository, so its file is the subtype.
+            is_type = (others < len(graph.symbols)) | INHERITS[graph.edges.kind[edges]]
+            edges, others = edges[is_type], others[is_type]
         is_wanted = expansion.tests | ~_in_test(graph, others)
         self.tests_left_out = len(np.unique(others[~is_wanted]))
         edges, others = edges[is_wanted], others[is_wanted]

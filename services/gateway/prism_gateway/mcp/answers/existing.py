@@ -11,8 +11,9 @@ SIGNATURE_CHARS_MAX = 120
 VERDICTS = {
     Verdict.LIKELY: "This probably exists already: check the nearest before you write it.",
     Verdict.MAYBE: "This may exist already: check whether one of these does it.",
-    Verdict.NONE: "Nothing was found that does this.",
+    Verdict.NONE: "No definition clearly does this. Read the nearest before you write it.",
 }
+NOTHING = "Nothing was found that does this."
 # How many definitions the text shows.
 SHOWN_MAX = {Verdict.LIKELY: 2, Verdict.MAYBE: 4, Verdict.NONE: 3}
 
@@ -39,10 +40,10 @@ def answer(reply: ExistingReply, max_tokens: int) -> Answer:
         structured["truncated"] = True
         foot += f"\nnote: cut to max_tokens={max_tokens}: raise it."
     with_repo = len({item["repo"] for item in shown}) > 1
-    lines = [VERDICTS[reply.verdict]]
+    lines = [VERDICTS[reply.verdict] if shown else NOTHING]
     for place, item in enumerate(shown[: SHOWN_MAX[reply.verdict]]):
         lines.append(f"{'nearest' if place == 0 else 'also'}: {_line(item, with_repo)}")
-        if place == 0 and reply.verdict is not Verdict.NONE:
+        if place == 0:
             lines += [text for text in (item["docstring"], f"why: {'; '.join(item['reasons'])}") if text]
     return Answer(structured, "\n".join([*lines, *_words_line(reply), foot]))
 

@@ -46,6 +46,8 @@
 (impl_item trait: (generic_type type: (type_identifier) @implements))
 (impl_item trait: (scoped_type_identifier path: (_) @qualifier name: (type_identifier) @implements))
 (trait_item bounds: (trait_bounds (type_identifier) @extends))
+(trait_item bounds: (trait_bounds (generic_type type: (type_identifier) @extends)))
+(trait_item bounds: (trait_bounds (scoped_type_identifier path: (_) @qualifier name: (type_identifier) @extends)))
 (assignment_expression left: (field_expression value: (_) @qualifier field: (field_identifier) @assign))
 (struct_expression name: [(type_identifier) (scoped_type_identifier)] @qualifier body: (field_initializer_list [(field_initializer field: (field_identifier) @assign) (shorthand_field_initializer (identifier) @assign)]))
 (compound_assignment_expr left: (field_expression value: (_) @qualifier field: (field_identifier) @assign))
