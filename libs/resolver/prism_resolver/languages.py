@@ -119,6 +119,9 @@ MAKES_BUILTIN = frozenset(
 ) | {"input", "open", "repr", "sorted"}
 # The name for `super` where a language has another.
 BASE_OBJECTS: Mapping[str, str] = {"csharp": "base", "php": "parent"}
+# Languages in which what a base class has is known by its declaration: if no class of the repository declares it, a
+# base class of another one does.
+BASES_ARE_NAMED = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "cpp", "swift", "ruby"})
 # Modules of standard libraries, which never refer to the code that uses them.
 STANDARD: Mapping[str, re.Pattern[str]] = (
     {

@@ -26,6 +26,7 @@ from prism_resolver.expressions import Step, is_own_object, steps_of
 from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
+    BASES_ARE_NAMED,
     C_FAMILY,
     CALL_METHODS,
     CALLS_WHAT_IS_HELD,
@@ -56,7 +57,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 18
+RULES = 19
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -561,7 +562,7 @@ class Resolver:
         member = self._inference.member_of(value, reference.name)
         if not member.is_known and self._unit.language == "csharp":
             member = self._inference.extension_of(value, reference.name)
-        if value.kind is ValueKind.SUPER and not member.is_known and self._unit.language in OVERLOADS:
+        if value.kind is ValueKind.SUPER and not member.is_known and self._unit.language in BASES_ARE_NAMED:
             return Meaning()  # `super.reset()`: a base class of another repository has it
         # A subclass may have what this class lacks.
         is_own = len(steps) == 1 and is_own_object(steps[0].name, self._unit.language)

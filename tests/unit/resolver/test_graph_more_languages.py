@@ -83,12 +83,35 @@ def test_php_reads_a_property_through_a_typed_variable_and_property() -> None:
             "weigh -> Shop.Depot.weigh",
         ),
         ("def stop\nend\ndef f\n  stop\n  3\nend", "stop -> stop"),
+        ("Shop::Depot.new.send(:weigh, 1)", "weigh -> Shop.Depot.weigh"),
+        ("def f\n  d = Shop::Depot.new\n  d&.public_send('weigh')\nend", "weigh -> Shop.Depot.weigh"),
+        ("def f\n  d = Shop::Depot.new\n  [1].each(&d.method(:weigh))\nend", "weigh -> Shop.Depot.weigh"),
+        ("def stop\nend\ndef f\n  __send__ :stop\nend", "stop -> stop"),
+        ("class Big < Shop::Depot\n  def weigh\n    super\n  end\nend", "weigh -> Shop.Depot.weigh"),
+        (
+            "class Big < Shop::Depot\n  def weigh(n)\n    n.each { |one| super(one) }\n  end\nend",
+            "weigh -> Shop.Depot.weigh",
+        ),
     ],
 )
 def test_ruby_uses_types_before_a_dot_and_calls_without_arguments(code: str, found: str) -> None:
     other = "class Other\n  def weigh\n  end\nend\n"
     edges = targets({"lib/depot.rb": RUBY, "lib/other.rb": other, "lib/user.rb": f"{code}\n"}, "lib/user.rb")
     assert any(one.partition(" ")[2] == found for one in edges)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class Own\n  def weigh\n    super\n  end\nend",
+        "class Own < Gem::Own\n  def weigh\n    super\n  end\nend",
+        "def f\n  d = Shop::Depot.new\n  d.send(weigh)\nend",
+    ],
+)
+def test_ruby_without_a_known_base_or_name_calls_no_method(code: str) -> None:
+    other = "class Other\n  def weigh\n  end\nend\n"
+    edges = targets({"lib/depot.rb": RUBY, "lib/other.rb": other, "lib/user.rb": f"{code}\n"}, "lib/user.rb")
+    assert not [one for one in edges if "Depot.weigh" in one or "Other.weigh" in one]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from prism_chunker.core.definitions import unquoted
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
 from prism_chunker.core.type_names import without_arguments
-from prism_contracts.code import Reference, ReferenceKind
+from prism_contracts.code import CALLABLE_KINDS, Reference, ReferenceKind
 
 QUALIFIER_CHARS_MAX = 80
 # A string before a dot in JavaScript, whatever its text.
@@ -29,11 +29,16 @@ _KEY_OF_OBJECT = "property_identifier"
 NAME_CHARS_MAX = 200
 # A field before its initial value in C++, `size` of `Depot(int n) : size(n)`, and the object that has it.
 _FIELD, _OBJECT = "field_identifier", "this"
+# The object of a method that the enclosing one overrides: `super` in Ruby, which calls it without its name.
+_BASE_OBJECT = "super"
+# A name as a value in Ruby: `depot.send(:open)`.
+_SYMBOL = "simple_symbol"
 # The qualifier of a member whose receiver is too long to be followed.
 UNKNOWN_RECEIVER = "()"
 
 _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
+KINDS["overridden"] = ReferenceKind.CALL
 KINDS |= dict.fromkeys(("item", "file", "bare", "default", "submodule"), ReferenceKind.IMPORT)
 # Tokens that import all names of a module: `import . "fmt"`, `{ ...require("./depot") }`, `Object.assign(exports, …)`.
 _ALL_NAMES = frozenset({".", "...", "(", "namespace"})
@@ -99,7 +104,8 @@ def _reference(
     bindings: BindingReader | None,
 ) -> Reference:
     kind, source = KINDS[key], syntax.source
-    name = _of(key, captures, source)
+    symbol = nesting.around(node.start_byte)
+    name = _method_around(symbol, nesting) if key == "overridden" else _of(key, captures, source)
     qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
     if "qualifier" in captures and captures["qualifier"][0].type in _STRINGS:
         qualifier = _STRING
@@ -107,6 +113,8 @@ def _reference(
         qualifier = qualifier or _OBJECT
     if "items" in syntax.patterns and _is_token(node):
         qualifier = _tokens_before(node, source)
+    if key == "overridden":
+        qualifier = _BASE_OBJECT
     alias = alias_of(captures, source)
     if key == "default":
         name, alias = key, name
@@ -118,7 +126,6 @@ def _reference(
         qualifier = without_arguments(qualifier)
         if len(qualifier) > QUALIFIER_CHARS_MAX:
             qualifier = UNKNOWN_RECEIVER
-    symbol = nesting.around(node.start_byte)
     is_call = kind is ReferenceKind.CALL and bindings is not None
     return Reference(
         name=name[:NAME_CHARS_MAX],
@@ -129,6 +136,13 @@ def _reference(
         alias=alias,
         arguments=arguments_of(node, symbol, source, bindings) if is_call and bindings else "",
     )
+
+
+def _method_around(symbol: int, nesting: Nesting) -> str:
+    """Returns the name of the innermost function that is or encloses a symbol; empty outside of all."""
+    while symbol >= 0 and nesting.kept[symbol].kind not in CALLABLE_KINDS:
+        symbol = nesting.parents[symbol]
+    return nesting.kept[symbol].name if symbol >= 0 else ""
 
 
 def alias_of(captures: Captures, source: bytes) -> str:
@@ -217,5 +231,6 @@ def _of(key: str, captures: Captures, source: bytes) -> str:
     """Returns the text of a capture on one line, without quotes."""
     nodes = captures[key]
     text = source[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
-    # Most are plain names, which have neither.
-    return text if text.isidentifier() else " ".join(unquoted(text).split())
+    if text.isidentifier():  # the common case
+        return text
+    return text.removeprefix(":") if nodes[0].type == _SYMBOL else " ".join(unquoted(text).split())

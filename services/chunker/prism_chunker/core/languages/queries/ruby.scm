@@ -12,6 +12,9 @@
 
 (call !receiver method: (identifier) @call)
 (call receiver: (_) @qualifier method: (identifier) @call)
+(super) @overridden
+(call !receiver method: (identifier) @_send arguments: (argument_list . [(simple_symbol) @call (string . (string_content) @call .)]) (#any-of? @_send "send" "public_send" "__send__" "method"))
+(call receiver: (_) @qualifier method: (identifier) @_send arguments: (argument_list . [(simple_symbol) @call (string . (string_content) @call .)]) (#any-of? @_send "send" "public_send" "__send__" "method"))
 (superclass (constant) @extends)
 (superclass (scope_resolution scope: (_) @qualifier name: (constant) @extends))
 (call method: (identifier) @_mix arguments: (argument_list (constant) @implements) (#any-of? @_mix "include" "extend" "prepend"))
