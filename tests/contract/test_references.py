@@ -43,6 +43,9 @@ FILES = {
     "web/tsconfig.json": '{\n  // Ours.\n  "compilerOptions": {"paths": {"@tills": ["./src/till.ts"]}},\n}\n',
     "web/src/till.ts": "export function ring() {}\n",
     "web/src/desk.ts": "import { ring } from '@tills';\nring();\n",
+    "town/gates/Gate.java": "package town.gates;\npublic interface Gate { Gate swing(); }\n",
+    "town/gates/Gates.java": "package town.gates;\npublic class Gates { public static Gate of() { return null; } }\n",
+    "town/Fair.java": "package town;\nimport town.gates.Gates;\nclass Fair { void f() { Gates.of().swing(); } }\n",
 }
 
 
@@ -103,6 +106,11 @@ async def test_a_package_is_resolved_by_its_manifest(ask) -> None:
 async def test_a_configured_path_mapping_resolves_to_a_file(ask) -> None:
     (answer,) = await ask("ring")
     assert places(answer) == ["web/src/desk.ts:2 resolved", "web/src/desk.ts:1 resolved"]
+
+
+async def test_files_that_only_declare_what_a_call_returns_are_read(ask) -> None:
+    (answer,) = await ask("Gate.swing")
+    assert places(answer) == ["town/Fair.java:3 resolved"]
 
 
 async def test_an_undefined_name_is_still_searched_in_the_text(ask) -> None:

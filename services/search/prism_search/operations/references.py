@@ -226,10 +226,10 @@ class ReferenceFinder:
     async def _edges(
         self, target: Target, listed: Files, uses: Uses, read: Collection[str]
     ) -> Sequence[Edge]:
-        """Returns the edges. Reads further files if they may declare the types of variables."""
+        """Returns the edges. Reads further files if they may declare the types of variables and of what calls return."""
         edges = await asyncio.to_thread(uses.edges)
         for _ in range(ROUNDS_MAX):
-            if all(edge.status is EdgeStatus.RESOLVED for edge in edges):
+            if uses.is_settled:
                 break
             missing = await asyncio.to_thread(_missing, target, listed, uses, read)
             if not missing:

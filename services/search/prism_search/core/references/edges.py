@@ -103,6 +103,7 @@ class Uses:
         """`program` has no files yet; it may have compilers' indexes and manifests."""
         self._files = files
         self._name = definitions[0].symbol.name
+        self._is_settled = True
         self._program = program or Program()
         self.learn(files)
         # Names under which a whole module is imported that is the symbol.
@@ -124,8 +125,17 @@ class Uses:
         """Returns the modules that `edges` looked up and no file provides."""
         return [Module(importer, name) for importer, name in self._program.missing]
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether `edges` found a sure definition for each reference by the name: no other file can change the edges.
+
+        What a call on an object of a file that was not read means looks like a name of another repository.
+        """
+        return self._is_settled
+
     def edges(self) -> list[Edge]:
         """Returns the edges to any of the definitions, one per reference, in the order to show them."""
+        self._is_settled = True
         names = _names_of(self._name, self._files, self._modules)
         is_only_one = len(self._program.main_definitions(tuple(self._program.named(self._name)))) == 1
         by_name = Strategy.ONLY_DEFINITION if is_only_one else Strategy.NAME
@@ -138,6 +148,7 @@ class Uses:
             if reference.name not in names:
                 continue
             meaning = resolver.meaning(reference)
+            self._is_settled &= bool(meaning.targets) and meaning.status is EdgeStatus.RESOLVED
             if not self._targets.isdisjoint(meaning.targets):
                 strategy = by_name if meaning.status is EdgeStatus.CANDIDATE else meaning.strategy
                 yield Edge(file, reference, meaning.status, strategy)
