@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact
 from prism_resolver.expressions import CALL, OWN_CLASS, OWN_OBJECT, steps_of
-from prism_resolver.languages import TYPES_WITHOUT_IMPORT
+from prism_resolver.languages import JVM, TYPES_WITHOUT_IMPORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     """Adds a reference for each name before the dot of another: `Depot.open()` also uses Depot.
 
     Adds only names that can resolve: their first part is defined, imported or given a type in the file, or is that of a
-    type that all files see.
+    type that all files see. An import of a member uses the type that has it.
     """
     imported = (one for one in facts.references if one.kind is ReferenceKind.IMPORT)
     known = (OWN_OBJECT | OWN_CLASS).union(
@@ -45,21 +45,40 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     )
     own = set(facts.references) if facts.language == "cpp" else frozenset()
     added = [use for use in dict.fromkeys(found) if use not in own]
+    if facts.language in JVM:
+        added += dict.fromkeys(use for one in facts.references for use in _owners(one))
     return replace(facts, references=(*facts.references, *added))
 
 
 def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
-    """Yields the names before the dot that are not calls: a call has its own reference."""
-    if reference.kind is ReferenceKind.IMPORT or not reference.qualifier:
+    """Yields the names before the dot. A call before it has its own reference, maybe in a line before, with the names
+    in front of it.
+    """
+    steps = () if reference.kind is ReferenceKind.IMPORT else steps_of(reference.qualifier)
+    if CALL in steps:
         return
-    steps = steps_of(reference.qualifier)
     for position, step in enumerate(steps):
-        if step is CALL or CALL in steps[:position] or steps[position + 1 : position + 2] == (CALL,):
-            return
         if step.name not in OWN_OBJECT | OWN_CLASS:
             qualifier = ".".join(before.name for before in steps[:position])
             yield Reference(
                 name=step.name,
+                kind=ReferenceKind.VALUE,
+                line=reference.line,
+                symbol=reference.symbol,
+                qualifier=qualifier,
+            )
+
+
+def _owners(reference: Reference) -> Iterator[Reference]:
+    """Yields the types that an import goes through: `import static town.Depot.open` uses Depot."""
+    if reference.kind is not ReferenceKind.IMPORT:
+        return
+    parts = reference.qualifier.split(".")
+    for position, part in enumerate(parts):
+        if part[:1].isupper():
+            qualifier = ".".join(parts[:position])
+            yield Reference(
+                name=part,
                 kind=ReferenceKind.VALUE,
                 line=reference.line,
                 symbol=reference.symbol,

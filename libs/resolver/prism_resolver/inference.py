@@ -32,7 +32,7 @@ from prism_resolver.languages import (
 from prism_resolver.modules import Certainty
 from prism_resolver.parameters import object_of
 from prism_resolver.program import SCOPE_KINDS, LocatedModule, Program, symbol_value
-from prism_resolver.unit import MODULE_EXPORTS, Unit, UnresolvedType
+from prism_resolver.unit import MODULE_EXPORTS, Import, Unit, UnresolvedType
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Depth of base classes of base classes, and of calls of returned values.
@@ -295,6 +295,8 @@ class Inference:
         value = self.name_at(steps[0].name, location)
         if not value.is_known and len(steps) > 1 and unit.language in MODULE_PATHS:
             return self._path(steps, location)
+        if value.kind is ValueKind.UNKNOWN and unit.language in JVM:
+            return self._in_named_package(steps, location) or (value, steps[1:])
         if unit.language == "rust" and self._is_callable(value) and steps[1:2] != (CALL,):
             value = self._imported_module(steps[0].name, unit) or value
         return value, steps[1:]
@@ -362,6 +364,17 @@ class Inference:
                     refs = tuple(SymbolRef(one.id, -1) for one in located.units)
                     return Value(ValueKind.MODULE, refs, located.certainty, Strategy.MODULE), steps[count:]
         return UNKNOWN, steps[1:]
+
+    def _in_named_package(
+        self, steps: Sequence[Step], location: Location
+    ) -> tuple[Value, Sequence[Step]] | None:
+        """Resolves `town.shop.Depot`, a type with its package, at the start of an expression."""
+        at = next((at for at, step in enumerate(steps) if step.name[:1].isupper()), 0)
+        if not at or CALL in steps[:at]:
+            return None
+        name, package = steps[at].name, ".".join(step.name for step in steps[:at])
+        value = self._program.imported_value(location.unit, Import(name, name, package, range(0)))
+        return (value, steps[at + 1 :]) if value.kind is not ValueKind.UNKNOWN else None
 
     def _own_object(self, location: Location, kind: ValueKind) -> Value:
         inside = location.inside
@@ -658,7 +671,10 @@ class Inference:
                     yield unit, owner
 
     def _lineage_of(self, unit: Unit, owner: str) -> Sequence[tuple[Unit | None, str]]:
-        """Returns a class and its bases, nearest first; an unknown base has no file."""
+        """Returns a class and its bases, nearest first; an unknown base has no file.
+
+        Unknown interfaces come last: members of classes override theirs.
+        """
         known = (unit.id, owner)
         if known not in self._program.lineages:
             # Prevents recursion: the lookup of a base may lead to the class, as in `class A(A.Base)`.
@@ -671,6 +687,7 @@ class Inference:
     def _walk_lineage(self, unit: Unit, owner: str) -> Iterator[tuple[Unit | None, str]]:
         todo: list[tuple[Unit, str]] = [(unit, owner)]
         seen: set[tuple[str, str]] = set()
+        unknown_interfaces: list[str] = []
         while todo and len(seen) <= LINEAGE_MAX:
             at, name = todo.pop(0)
             if (at.id, name) in seen:
@@ -688,8 +705,11 @@ class Inference:
                     ]
                 elif (mixed := self._mixed_in(value)) is not None:
                     todo.append(mixed)
+                elif value.kind is not ValueKind.EXTERNAL and base.is_interface:
+                    unknown_interfaces.append(base.type)
                 elif value.kind is not ValueKind.EXTERNAL:
                     yield None, base.type
+        yield from ((None, one) for one in unknown_interfaces)
 
     def _mixed_in(self, value: Value) -> tuple[Unit, str] | None:
         """Returns the object or module whose functions are mixed into a prototype, as a file and a name."""

@@ -100,6 +100,8 @@ class Program:
         self.held: dict[str, tuple[SymbolRef, ...]] = {}
         # Cache of a resolver: definitions and arguments -> the overloads that these fit, and whether it is sure.
         self.chosen: dict[tuple[Hashable, ...], tuple[Sequence[SymbolRef], bool]] = {}
+        # Cache of a resolver: definitions and arguments that fit none of them -> overloads of a base class.
+        self.inherited_overloads: dict[tuple[Hashable, ...], tuple[SymbolRef, ...]] = {}
         self._by_name: dict[str, dict[SymbolRef, None]] = {}
         self._by_qualified_name: dict[str, dict[SymbolRef, None]] = {}
         # Scope, language, package and qualified name -> its definitions in any file, and the types among them.
@@ -397,6 +399,7 @@ class Program:
             self.candidates,
             self.held,
             self.chosen,
+            self.inherited_overloads,
         ):
             memory.clear()
         self._packages_of_loaded = None

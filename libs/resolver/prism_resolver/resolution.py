@@ -32,6 +32,7 @@ from prism_resolver.languages import (
     CALLS_WHAT_IS_HELD,
     ECMASCRIPT,
     IMPLICIT_OBJECT,
+    JVM,
     LOCALS_HIDE_NO_MODULE,
     METHODS_APART,
     METHODS_ARE_CALLED,
@@ -57,7 +58,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 19
+RULES = 20
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -247,9 +248,11 @@ class Resolver:
     def _by_rules(self, reference: Reference) -> Meaning:
         if reference.kind is ReferenceKind.IMPORT:
             return self._import_meaning(reference)
-        if reference.qualifier:
-            return self._member_meaning(reference)
-        return self._name_meaning(reference)
+        meaning = self._member_meaning(reference) if reference.qualifier else self._name_meaning(reference)
+        if reference.kind is ReferenceKind.CALL and self._unit.language in OVERLOADS:
+            inherited = self._inherited_overload(meaning.targets, reference.arguments)
+            return meaning._replace(targets=inherited) if inherited else meaning
+        return meaning
 
     def edges(self, position: int, reference: Reference, meaning: Meaning) -> Iterator[ReferenceEdge]:
         """Yields the edges of a reference, given its position in the file and its meaning."""
@@ -296,8 +299,8 @@ class Resolver:
         everywhere = self._with_overloads_elsewhere(refs)
         known = program.overloads(everywhere)
         if len(known) == 1:
-            return self._inherited_overload(everywhere, arguments) or program.main_definitions(refs), True
-        chosen = self._fitting(everywhere, arguments) or self._inherited_overload(everywhere, arguments)
+            return program.main_definitions(refs), True
+        chosen = self._fitting(everywhere, arguments)
         return chosen or tuple(known), len(chosen) == 1
 
     def _invoked(self, ref: SymbolRef, arguments: str) -> Sequence[SymbolRef]:
@@ -325,21 +328,30 @@ class Resolver:
         others = self._program.members_in_other_files(unit, definition.qualified_name)
         return tuple(dict.fromkeys((*refs, *(one for one in others if self._is_callable(one)))))
 
-    def _inherited_overload(self, refs: Sequence[SymbolRef], arguments: str) -> Sequence[SymbolRef]:
-        """Returns the overload of a base class that arguments fit, if they fit none of a class's own."""
-        language = self._unit.language
+    def _inherited_overload(self, refs: tuple[SymbolRef, ...], arguments: str) -> tuple[SymbolRef, ...]:
+        """Returns the overloads of the nearest base class that arguments fit, if they fit none of a class's own."""
+        if not refs or not arguments:
+            return ()
+        known, inherited = (self._unit.language, arguments, refs), self._program.inherited_overloads
+        if known not in inherited:
+            inherited[known] = self._find_inherited_overload(refs, arguments)
+        return inherited[known]
+
+    def _find_inherited_overload(self, refs: tuple[SymbolRef, ...], arguments: str) -> tuple[SymbolRef, ...]:
         own = self._program.definition(refs[0])
         owner = own.qualified_name.rpartition(".")[0]
-        if not arguments or not owner or own.kind is SymbolKind.CONSTRUCTOR or self._fitting(refs, arguments):
+        if not owner or own.kind is not SymbolKind.METHOD:
+            return ()
+        if self._fitting(self._with_overloads_elsewhere(refs), arguments):
             return ()
         unit = self._program.units[refs[0].file]
         found = [
             ref
             for ref in self._inference.inherited_members(unit, owner, own.name)
-            if fits(language, self._program.definition(ref).described_parameters, arguments)
+            if fits(self._unit.language, self._program.definition(ref).described_parameters, arguments)
         ]
-        chosen = self._fitting(found, arguments)
-        return chosen if len(chosen) == 1 else ()
+        owners = [(ref.file, self._program.definition(ref).qualified_name) for ref in found]
+        return tuple(ref for ref, one in zip(found, owners, strict=True) if one == owners[0])
 
     def _is_callable(self, ref: SymbolRef) -> bool:
         return self._program.definition(ref).kind in CALLABLE_KINDS
@@ -562,6 +574,8 @@ class Resolver:
         member = self._inference.member_of(value, reference.name)
         if not member.is_known and self._unit.language == "csharp":
             member = self._inference.extension_of(value, reference.name)
+        if value.kind is ValueKind.UNKNOWN and self._unit.language in JVM and reference.name[:1].isupper():
+            member = self._inference.value_of((*steps, Step(reference.name)), location)  # `town.shop.Depot`
         if value.kind is ValueKind.SUPER and not member.is_known and self._unit.language in BASES_ARE_NAMED:
             return Meaning()  # `super.reset()`: a base class of another repository has it
         # A subclass may have what this class lacks.

@@ -94,6 +94,7 @@ class UnresolvedType(NamedTuple):
     made_by: str
     line: int
     inside: str = ""
+    is_interface: bool = False  # of a base: what a class declares that it implements
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +346,8 @@ class _UnitReader:
             if reference.kind in INHERITS:
                 owner = self._type_around(reference.symbol)
                 around = owner.rpartition(".")[0]
-                base = UnresolvedType(_dotted(reference), "", reference.line, around)
+                is_interface = reference.kind is ReferenceKind.IMPLEMENTS
+                base = UnresolvedType(_dotted(reference), "", reference.line, around, is_interface)
                 found.setdefault(owner, []).append(base)
         return found
 

@@ -4,7 +4,7 @@ import pytest
 from graph_files import facts_of
 
 from prism_resolver.program import Program
-from prism_resolver.resolution import edges
+from prism_resolver.resolution import Resolver, edges
 
 JAVA = """\
 package a;
@@ -157,6 +157,45 @@ def test_java_string_is_no_object_of_the_repository() -> None:
 def test_java_record_components_are_members() -> None:
     text = "record Point(int x, int y) { int sum() { return x() + y; } }\nclass User { int f(Point p) { return p.x(); } }\n"
     assert {"1 x -> 1", "1 y -> 1", "2 x -> 1"} <= lines_of({"Point.java": text}, "Point.java")
+
+
+def test_java_use_of_a_type_is_in_the_line_that_names_it() -> None:
+    found = java('void f() {\n  Depot.make()\n    .weigh("x")\n    ;\n}')
+    assert {one for one in found if " Depot -> 2" in one and one.startswith(("4", "5"))} == {"4 Depot -> 2"}
+
+
+def test_java_import_of_a_member_uses_its_type() -> None:
+    imports = "package b;\nimport static a.Depot.make;\nimport a.Depot.Nested;\nimport static a.Depot.*;\n"
+    found = lines_of({"a/Depot.java": JAVA, "b/User.java": imports}, "b/User.java")
+    assert {"2 Depot -> 2", "3 Depot -> 2", "4 Depot -> 2"} <= found
+
+
+def test_java_type_with_its_package_is_resolved() -> None:
+    text = "package b;\nclass User { void f() { a.Depot.make(); a.Depot d = new a.Depot(3); } }\n"
+    found = lines_of({"a/Depot.java": JAVA, "b/User.java": text}, "b/User.java")
+    assert {"2 make -> 9", "2 Depot -> 2", "2 Depot -> 3"} <= found
+
+
+def test_java_member_of_a_base_class_is_sure_despite_an_unknown_interface() -> None:
+    files = {
+        "a/Depot.java": "package a;\nclass Depot {\n void open() {}\n}\n",
+        "a/Shed.java": "package a;\nclass Shed extends Depot implements Iterable<String> {}\n",
+        "a/Barn.java": "package a;\nclass Barn extends Foreign {}\n",
+        "a/User.java": "package a;\nclass User { void f(Shed s, Barn b) { s.open(); } void g(Barn b) { b.open(); } }\n",
+    }
+    found = [one for one in lines_of(files, "a/User.java") if " open " in one]
+    assert sorted(found) == ["2 open -> 3", "2 open -> 3?"]
+
+
+def test_java_call_means_the_overload_of_a_base_class_if_it_fits_no_other() -> None:
+    text = "package a;\nclass Low extends Depot {\n  int weigh(boolean b) { return 1; }\n}\nclass User { void f(Low d) { d.weigh(3); } }\n"
+    facts = [facts_of("a/Depot.java", JAVA), user := facts_of("a/Low.java", text)]
+    program = Program()
+    for file in facts:
+        program.add(file)
+    (call,) = [one for one in user.references if one.name == "weigh"]
+    names = {program.definition(ref).qualified_name for ref in Resolver(program, user).meaning(call).targets}
+    assert names == {"Depot.weigh"}
 
 
 def csharp(body: str) -> set[str]:
