@@ -109,7 +109,7 @@ $(VENV)/.fuzz: $(VENV)/.run requirements/fuzz.txt
 	$(UV) pip install -q --python $(VENV)/fuzz/bin/python --require-hashes -r requirements/fuzz.txt
 	@touch $@
 
-# Resolvers of languages (ground truth of edges): jedi, the TypeScript compiler on Node.js, Go's type checker.
+# Resolvers of languages (ground truth of edges): jedi, the TypeScript compiler on Node.js, Go's type checker. javac is that of the JDK on the path.
 $(VENV)/.graph: $(VENV)/.run requirements/graph.txt bench/graph/ecmascript/package-lock.json
 	$(UV) venv -q --clear --python $(BIN)/python $(VENV)/graph
 	$(UV) pip install -q --python $(VENV)/graph/bin/python --require-hashes -r requirements/graph.txt

@@ -47,7 +47,7 @@ class GraphFigures:
 async def graph(stack: Stack, corpus: Corpus, count: int, *, edits: int, seed: int) -> GraphFigures:
     """Wait for the graph, ask each tool, change one file after the other."""
     async with mcp_client(stack.target, toolsets="all") as client:
-        receipt = await _built(client, 1)
+        receipt = await built_graph(client, 1)
         built_s = _at(receipt["graph_built_at"]) - _at(receipt["indexed_at"])
         questions = _questions(corpus, count, seed)
         tools = {tool: await _asked(client, tool, asked) for tool, asked in questions.items()}
@@ -61,7 +61,7 @@ async def graph(stack: Stack, corpus: Corpus, count: int, *, edits: int, seed: i
 async def until_built(stack: Stack, repo: str = REPO) -> None:
     """Wait until the graph of a repository's first index is built."""
     async with mcp_client(stack.target, repo, "all") as client:
-        await _built(client, 1)
+        await built_graph(client, 1)
 
 
 def _questions(corpus: Corpus, count: int, seed: int) -> dict[str, Sequence[dict[str, Any]]]:
@@ -107,12 +107,15 @@ async def _edit(stack: Stack, client: Client, corpus: Corpus, path: str, number:
     async with Prism(stack.target) as prism:
         job = await index_folder(prism, corpus.folder, REPO)
     started = time.perf_counter()
-    await _built(client, job.version)
+    await built_graph(client, job.version)
     return time.perf_counter() - started
 
 
-async def _built(client: Client, version: int) -> dict[str, Any]:
-    """Returns the receipt of an answer once the graph has the version. Raises TimeoutError."""
+async def built_graph(client: Client, version: int) -> dict[str, Any]:
+    """Returns the receipt of an answer once the graph of the client's repository has the version.
+
+    Raises TimeoutError.
+    """
     async with asyncio.timeout(BUILD_SECONDS_MAX):
         while True:
             answer = await client.call_tool("get_module_map", {"limit": 1})

@@ -164,7 +164,8 @@ def _judge(asked: Symbol, edge: Edge, uses: Sequence[Use], symbols: _Symbols) ->
 def _is_meant(found: Symbol | None, meant: frozenset[Symbol]) -> bool:
     if found is None:
         return False
-    return found in meant or any(Symbol(found.path, f"{found.name}.{made}") in meant for made in CONSTRUCTORS)
+    constructors = CONSTRUCTORS | {_last(found.name)}  # in Java it has the name of its class
+    return found in meant or any(Symbol(found.path, f"{found.name}.{made}") in meant for made in constructors)
 
 
 def _one_a_line(edges: Iterable[Edge]) -> Iterable[Edge]:

@@ -19,6 +19,7 @@ from bench.graph.ask import ask_outlines, ask_references, list_files
 from bench.graph.compare import compare
 from bench.graph.page import Measured, differences, page
 from bench.graph.truth import Resolver, Truth, resolve, resolver_of
+from bench.measure_graph import built_graph
 from bench.measure_index import index_folder
 from bench.measure_search import mcp_client
 from bench.stack import running_stack
@@ -53,8 +54,9 @@ def _own_stack() -> Iterator[ServerTarget]:
 async def _measure(target: ServerTarget, folder: Path, options: argparse.Namespace) -> Measured:
     repo = f"graph/{folder.name}"
     async with Prism(target) as prism:
-        await index_folder(prism, folder, repo)
-    async with mcp_client(target, repo) as agent:
+        job = await index_folder(prism, folder, repo)
+    async with mcp_client(target, repo, "all") as agent:
+        await built_graph(agent, job.version)
         files = await list_files(agent)
         resolver = resolver_of(file.language for file in files)
         paths = [file.path for file in files if file.language in resolver.languages]

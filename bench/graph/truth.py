@@ -56,7 +56,7 @@ class Truth(BaseModel):
 
 
 class Resolver(NamedTuple):
-    """A program that resolves some languages. Its interpreter is one of those in the environment."""
+    """A program that resolves some languages. Its interpreter is one of those in the environment, or on the path."""
 
     title: str
     languages: frozenset[str]
@@ -73,6 +73,7 @@ RESOLVERS = (
         "ecmascript/resolve.mjs",
     ),
     Resolver("Go", frozenset({"go"}), ("go", "run"), "go/resolve.go"),
+    Resolver("Java", frozenset({"java"}), ("java",), "java/Resolve.java"),
 )
 
 
@@ -85,8 +86,9 @@ def resolver_of(languages: Iterable[str]) -> Resolver:
 def resolve(resolver: Resolver, folder: Path, paths: Iterable[str], uses_max: int, seed: int) -> Truth:
     """Run it on files of a folder. Raises CalledProcessError if it fails."""
     program, *arguments = resolver.interpreter
+    installed = ENVIRONMENT / "bin" / program
     command: list[str | Path] = [
-        ENVIRONMENT / "bin" / program,
+        installed if installed.exists() else program,
         *arguments,
         HERE / resolver.script,
         folder,

@@ -1,7 +1,7 @@
-"""References of every symbol of a small repository, compared with those of jedi.
+"""References of every symbol of small repositories, compared with those of resolvers.
 
-The repository is `tests/fixtures/graph/ferry`; the truth next to it was printed by
-`bench/graph/resolve_python.py`.
+The repositories are in `tests/fixtures/graph`: `ferry` in Python, `quay` in Java. The truth next to each was printed by
+its resolver in `bench/graph`.
 """
 
 from pathlib import Path
@@ -15,19 +15,19 @@ from bench.graph.truth import Truth
 from prism_contracts.code import EdgeStatus
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "graph"
-REPO = "graph/ferry"
-TRUTH = Truth.model_validate_json((FIXTURES / "ferry.truth.json").read_bytes())
 
 
-@pytest.fixture
-async def comparison(shared_stack) -> Comparison:
+@pytest.fixture(params=["ferry", "quay"])
+async def comparison(request, shared_stack) -> Comparison:
+    name = request.param
     stack = await shared_stack.of_tenant("graph")
-    stack.index(FIXTURES / "ferry", "--name", REPO)
-    async with stack.agent(REPO) as agent:
+    stack.index(FIXTURES / name, "--name", f"graph/{name}")
+    async with stack.agent(f"graph/{name}") as agent:
         paths = [file.path for file in await list_files(agent.client)]
         defined = await ask_outlines(agent.client, paths)
         answers = await ask_references(agent.client, [one.symbol for one in defined if one.is_asked])
-    return compare(TRUTH, defined, answers)
+    truth = Truth.model_validate_json((FIXTURES / f"{name}.truth.json").read_bytes())
+    return compare(truth, defined, answers)
 
 
 async def test_references_agree_with_a_resolver(comparison) -> None:

@@ -8,6 +8,7 @@ RATE = Symbol("fares.py", "rate")
 BOAT = Symbol("boats.py", "Boat")
 MADE = Symbol("boats.py", "Boat.__init__")
 CLOSE = Symbol("boats.py", "Boat.close")
+SHIP = Symbol("Ship.java", "Ship")
 OTHER_CLOSE = Symbol("fares.py", "Register.close")
 DEFINED = [
     Defined(RATE, SymbolKind.FUNCTION, 1, 4),
@@ -16,11 +17,14 @@ DEFINED = [
     Defined(MADE, SymbolKind.CONSTRUCTOR, 2, 4),
     Defined(CLOSE, SymbolKind.METHOD, 6, 7),
     Defined(CLOSE, SymbolKind.METHOD, 9, 10),  # the setter of a property
+    Defined(SHIP, SymbolKind.CLASS, 1, 9),
+    Defined(Symbol("Ship.java", "Ship.Ship"), SymbolKind.CONSTRUCTOR, 2, 3),
 ]
 MEANT = {
     RATE: Meaning("fares.py", 1, "rate", "function"),
     OTHER_CLOSE: Meaning("fares.py", 8, "close", "function"),
     BOAT: Meaning("boats.py", 1, "Boat", "class"),
+    SHIP: Meaning("Ship.java", 1, "Ship", "class"),
     CLOSE: Meaning("boats.py", 10, "close", "function"),
 }
 
@@ -76,6 +80,10 @@ def test_an_edge_under_an_alias_is_right() -> None:
 def test_calling_a_class_calls_its_constructor() -> None:
     assert verdict([use("Boat", BOAT)], MADE) is Verdict.RIGHT
     assert verdict([use("Boat", BOAT)], CLOSE) is Verdict.WRONG
+
+
+def test_constructor_may_have_the_name_of_its_class() -> None:
+    assert verdict([use("Ship", SHIP)], Symbol("Ship.java", "Ship.Ship")) is Verdict.RIGHT
 
 
 def test_bare_name_covers_all_symbols_of_that_name_in_the_file() -> None:
