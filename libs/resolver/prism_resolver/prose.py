@@ -37,7 +37,7 @@ _DIRECTIVE = re.compile(
 )
 # `:class:`Depot``, `[Depot](depot.md)`, `[`Depot`]`, `{@link Depot}` -> the words; and tags of HTML.
 _ROLE = re.compile(r":\w[\w:]{0,20}:`~?([^`<>]{1,80})(?: <[^`<>]{1,80}>)?`")
-_LINK = re.compile(r"\[`{0,2}([^\[\]`]{1,80})`{0,2}\](?:\([^()\s]{1,200}\)|\[[^\[\]]{0,80}\])?")
+_LINK = re.compile(r"(?<![\w\]])\[`{0,2}([^\[\]`]{1,80})`{0,2}\](?:\([^()\s]{1,200}\)|\[[^\[\]]{0,80}\])?")
 _TAG_OF_TEXT = re.compile(r"^\s*@(?:file|fileoverview|overview|description|brief|summary)\b:?", re.MULTILINE)
 _INLINE_TAG = re.compile(r"\{@\w+\s+([^{}|]{1,80})(?:\|[^{}]{1,80})?\}")
 _ADDRESS = re.compile(r"[(<]?\b(?:https?|ftp)://[^\s<>()]{1,500}[)>]?")

@@ -288,11 +288,11 @@ def test_documentation_of_a_module_is_quoted_by_section_with_its_lines():
         "documents", "lib/parcel.ex", ELIXIR, (Prose("README.md", ContextSection.README, ("# Depot",)),)
     )
 
-    assert "- A parcel on its way between the depots of a country. (`lib/parcel.ex:3`)" in shown
-    assert (
-        "- **Weights**: Weights are in grams, and never less than one of them. (`lib/parcel.ex:5-10`)"
-        in shown
+    assert "  - A parcel on its way between the depots of a country.\n" in shown
+    weights = (
+        "- **Weights** (`lib/parcel.ex:5-10`):\n  - Weights are in grams, and never less than one of them.\n"
     )
+    assert weights in shown
 
 
 def test_a_section_shows_the_list_that_it_announces():
@@ -310,9 +310,8 @@ def test_a_section_shows_the_list_that_it_announces():
     document = Prose("README.md", ContextSection.README, text, tuple(parsed.symbols))
     shown = page("documents", "depot.go", GO, (document,))
 
-    assert (
-        "**Events**: These events are sent to all who ask for them: opened; closed (`README.md:3-8`)" in shown
-    )
+    said = "  - These events are sent to all who ask for them:\n  - opened\n  - closed\n"
+    assert f"- **Events** (`README.md:3-8`):\n{said}" in shown
 
 
 @pytest.mark.parametrize(
@@ -348,7 +347,7 @@ def test_a_long_document_is_quoted_to_its_end_without_its_deepest_sections():
     orientation, evidence = seen("depot.py", PYTHON, (readme,))
     page = "\n".join(documents.lines(orientation, evidence, ()))
 
-    assert "**Chapter 29**: Words that say what chapter 29 is about." in page
+    assert "- **Chapter 29** (`README.md:177-181`):\n  - Words that say what chapter 29 is about." in page
     assert "Deeper" not in page
     assert "- and 30 more sections (`README.md:1`)" in page
 
@@ -483,3 +482,77 @@ def test_the_documentation_of_a_type_is_quoted_up_to_its_tags(path, text):
     assert ". Where parcels wait.\n\nA depot is closed at night.\n" in shown
     assert "since" not in shown
     assert "param" not in shown
+
+
+def test_passages_of_a_document_are_paragraphs_items_and_code():
+    text = (
+        "# Depot", "", "[![b](https://ci.test/b.svg)](https://ci.test)", "", "Depots keep", "parcels:", "",
+        "- small ones,", "  up to 2 kg", "- large ones", "", "```sh", "depot open", "```", "", "Closed", "------", "", "At night.",
+    )  # fmt: skip
+    document = Prose("README.md", ContextSection.README, text)
+
+    found = [*prose.passages(document, 1, len(text))]
+
+    texts = [(one.line, one.text, one.is_item) for one in found if one.block is None]
+    assert texts == [
+        (5, "Depots keep parcels:", False), (8, "small ones, up to 2 kg", True), (10, "large ones", True),
+        (19, "At night.", False),
+    ]  # fmt: skip
+    assert [one.block.lines for one in found if one.block] == [("depot open",)]
+
+
+def test_a_document_that_fits_is_quoted_whole_and_a_long_one_is_shortened():
+    sentence = "Depots keep parcels until somebody asks for them, and no longer than a month."
+    for count, is_whole in ((5, True), (400, False)):
+        text = [
+            "# Depot",
+            "",
+            "## Parcels",
+            "",
+            *[line for _ in range(count) for line in (sentence, "")],
+            "At the end.",
+        ]
+        headings = chunk_file("README.md", "\n".join(text)).symbols
+        readme = Prose("README.md", ContextSection.README, tuple(text), tuple(headings))
+        orientation, evidence = seen("depot.py", PYTHON, (readme,))
+        shown = "\n".join(documents.lines(orientation, evidence, ()))
+        assert ("At the end." in shown) is is_whole
+        assert ("  - …" in shown) is not is_whole
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("depot.py", 'class Depot:\n    """Keeps parcels.\n\n    :param int rate: of one\n        parcel\n    :param zone: near\n    :returns: none\n    """\n    rate = 1\n'),
+        ("depot.py", 'class Depot:\n    """Keeps parcels.\n\n    Args:\n        rate (int): of one\n            parcel\n        zone: near\n\n    Raises: Full\n    """\n    rate = 1\n'),
+        ("depot.js", "/**\n * Keeps parcels.\n * @param {number} rate - of one\n *   parcel\n * @param zone near\n * @return none\n */\nexport class Depot {\n  open() {}\n}\n"),
+    ],
+)  # fmt: skip
+def test_described_parameters_are_listed(path, text):
+    shown = page("types", path, text)
+
+    assert "- `rate`: of one parcel\n- `zone`: near\n" in shown
+    assert "none" not in shown
+
+
+def test_a_short_method_shows_its_code():
+    text = "class Depot:\n    rate = 1\n\n    def __bool__(self):\n        return self.rate > 0\n\n    def _own(self):\n        return 1\n"
+    shown = page("types", "depot.py", text)
+
+    assert "| `def __bool__(self)` | `return self.rate > 0` | 4 |" in shown
+    assert "_own" not in shown
+
+
+def test_a_type_that_extends_an_error_is_one_whatever_its_name_is():
+    text = "class Failure(Exception):\n    pass\n\n\nclass TimedOut(Failure):\n    pass\n\n\nclass TooLate(TimedOut):\n    pass\n\n\nclass Depot(Store):\n    pass\n"
+    shown = page("errors", "depot.py", text)
+
+    assert "`class TimedOut(Failure):`" in shown
+    assert "`class TooLate(TimedOut):`" in shown
+    assert "Depot(" not in shown
+
+
+def test_errors_that_are_made_where_they_are_returned_are_listed():
+    text = 'package depot\n\nfunc open() error {\n\tif closed {\n\t\treturn errors.New("the depot is closed")\n\t}\n\treturn nil\n}\n'
+    row = '| `return errors.New("the depot is closed")` | `if closed` | `open` | `depot.go:5` |'
+    assert row in page("errors", "depot.go", text)

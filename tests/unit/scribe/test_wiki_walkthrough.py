@@ -39,8 +39,8 @@ def evidence(path: str, text: str, *functions: tuple[str, int, int], language: s
 
 def test_a_short_function_is_shown_whole_with_its_place():
     shown = walkthrough(evidence("src/price.py", SHORT, ("price", 1, 7)), ["src/price.py"], 1.0)
-    assert shown[:3] == ["`price`, `src/price.py:1-7`:", "", "```python"]
-    assert shown[3] == "1  def price(parcel, rate):"
+    assert shown[:5] == ["### `src/price.py`", "", "`price`, `src/price.py:1-7`:", "", "```python"]
+    assert shown[5] == "1  def price(parcel, rate):"
     assert shown[-3:] == ["7      return rate", "```", ""]
 
 
@@ -64,7 +64,7 @@ def test_a_long_function_is_shown_by_comments_decisions_and_formulas():
     shown = walkthrough(
         evidence("src/send.py", text, ("send", 1, len(text.split("\n")))), ["src/send.py"], 1.0
     )
-    code = [line.lstrip("0123456789 ") for line in shown[3:-2]]
+    code = [line.lstrip("0123456789 ") for line in shown[5:-2]]
     assert code == [
         "def send(parcel):",
         "…",
@@ -104,7 +104,7 @@ def test_a_page_shows_no_more_lines_than_its_share():
 def test_code_of_the_repository_cannot_end_the_block():
     text = SHORT.replace('"""Returns the price."""', '"```"')
     shown = walkthrough(evidence("src/price.py", text, ("price", 1, 7)), ["src/price.py"], 1.0)
-    assert shown[2] == "````python"
+    assert shown[4] == "````python"
     assert shown[-2] == "````"
 
 

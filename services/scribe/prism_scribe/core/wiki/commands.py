@@ -54,6 +54,12 @@ def is_workflow(path: str) -> bool:
     return path.startswith((".github/", ".circleci/")) or path in {".gitlab-ci.yml", ".travis.yml"}
 
 
+def is_usual(path: str) -> bool:
+    """Whether the commands of a manifest are those that every project with such a manifest has."""
+    name = PurePosixPath(path).name
+    return not is_workflow(path) and (name == "Cargo.toml" or name not in _READERS)
+
+
 def purpose(command: str) -> str:
     """Returns what a command is for, by its name: build, run, test, lint, format; empty if it does not say."""
     words = command.split()

@@ -1,5 +1,6 @@
 """Code of a repository as blocks of numbered lines, without documentation that other parts of a page quote."""
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -13,6 +14,16 @@ DOCSTRING_WITHIN = 12  # lines of a function: its signature may have many
 DOCUMENTATION_CHARS_MAX = 1_200
 
 _COMMENT = re.compile(r"^\s*(?://|#(?!\[|!\[)|/\*|\*|--|;;)")
+_MARKS = re.compile(r"^\s*(?:///?!?|/?\*{1,2}/?|#)?\s?")
+_PARAMETER = re.compile(
+    r"^(?::param(?:eter)?\s+(?:[\w.\[\], |]+\s+)?(?P<name>\*{0,2}\w+)\s*:\s*(?P<said>.*)$)"
+)
+_TAGGED = re.compile(
+    r"^@param\s+(?:\{[^}]*\}\s+|[\w\\|?<>\[\]]+\s+(?=\$))?(?P<name>[$\w.\[\]]+)\s*-?\s*(?P<said>.*)$"
+)
+_LIST_HEAD = re.compile(r"^(?:Args|Arguments|Parameters|Params|Attributes)\s*:?$")
+_LISTED = re.compile(r"^(?P<name>\*{0,2}\w+)\s*(?:\([^()]*\))?\s*:\s+(?P<said>\S.*)$")
+_EXAMPLE = re.compile(r"^[\s/*#]*(?:>>>|```|~~~)")
 _TRIPLE = re.compile(r"^\s*[rRbBuU]{0,2}(\"{3}|'{3})")
 
 
@@ -73,16 +84,45 @@ def docstring(text: Sequence[str], lines: Sequence[int]) -> frozenset[int]:
 
 def documentation(text: Sequence[str], symbol: Symbol) -> Iterator[str]:
     """Yields the paragraphs of the documentation of a definition: the comment above it, or the docstring inside."""
-    above = [line for line in text[symbol.start_line - 1 : symbol.name_line - 1] if _COMMENT.match(line)]
-    numbers = range(symbol.name_line, min(symbol.end_line, len(text)) + 1)
-    inside = docstring(text, [number for number in numbers if text[number - 1].strip()])
-    said = "\n".join(
-        above or [text[number - 1] for number in range(min(inside), max(inside) + 1)] if inside else above
-    )
     room = DOCUMENTATION_CHARS_MAX
-    for paragraph in paragraphs("\n".join(comment_lines(said))):
+    prose = itertools.takewhile(lambda line: not _EXAMPLE.search(line), _documented(text, symbol))
+    for paragraph in paragraphs("\n".join(comment_lines("\n".join(prose)))):
         shown = " ".join(paragraph.split())
         if len(shown) > room:
             return
         room -= len(shown)
         yield shown
+
+
+def parameters(text: Sequence[str], symbol: Symbol) -> Iterator[tuple[str, str]]:
+    """Yields the parameters that the documentation of a definition describes, each with what it says.
+
+    Reads `:param name: …` of reStructuredText, `@param name …` of Javadoc, JSDoc and PHPDoc, and the indented lists
+    below `Args:` of Google's style.
+    """
+    name, words, margin = "", list[str](), 0
+    in_list = False
+    for line in [*_documented(text, symbol), ""]:
+        indent = len(line) - len(line.lstrip())
+        row = _MARKS.sub("", line).strip()
+        in_list = _LIST_HEAD.match(row) is not None or (in_list and (not row or indent > margin))
+        if _LIST_HEAD.match(row):
+            margin = indent
+        found = _PARAMETER.match(row) or _TAGGED.match(row) or (_LISTED.match(row) if in_list else None)
+        if name and (found or not row or row.startswith((":", "@"))):
+            yield name, " ".join(words)
+            name = ""
+        if found:
+            name, words = found["name"].lstrip("*$"), [found["said"]] if found["said"] else []
+        elif name:
+            words.append(row)
+
+
+def _documented(text: Sequence[str], symbol: Symbol) -> list[str]:
+    """Returns the lines of the comment above a definition, or else of the docstring inside."""
+    above = [line for line in text[symbol.start_line - 1 : symbol.name_line - 1] if _COMMENT.match(line)]
+    if above:
+        return above
+    numbers = range(symbol.name_line, min(symbol.end_line, len(text)) + 1)
+    inside = docstring(text, [number for number in numbers if text[number - 1].strip()])
+    return [*text[min(inside) - 1 : max(inside)]] if inside else []

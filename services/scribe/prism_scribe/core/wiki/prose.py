@@ -22,6 +22,7 @@ _NO_PROSE = re.compile(
     r"^\s*(?:#|=|-{3}|\*{3}|~{3}|`{3}|\^{3}|!\[|\[!\[|\[?\|\w*\|?|\.\.\s|:\w|<|>|[-*+]\s|\d+[.)]\s|\||@|%|import\s|export\s)"
 )
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])?|\[\]\([^()]*\)|<[^<>]*>")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([\w+-]*)")
 _DIRECTIVE = re.compile(r"^\.\.\s+(?:code-block|code|sourcecode|parsed-literal)::\s*([\w+-]*)")
 
@@ -33,6 +34,7 @@ _NO_SENTENCE = re.compile(
 )
 SENTENCE_WORDS_MIN = 3
 _ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
+_NESTED_ITEM = re.compile(r"^ {0,9}(?:[-*+]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
 # An item of a list, or a comment or directive of reStructuredText.
 _BEGINS = re.compile(r"^(?: {0,3}(?:[-*+]|\d{1,3}[.)])\s+\S|\.\.(?:\s|$))")
 _TRANSLATION = re.compile(
@@ -71,6 +73,15 @@ class Quote(NamedTuple):
     path: str
     line: int
     text: str
+
+
+class Passage(NamedTuple):
+    """A paragraph, an item of a list or a block of code, with its first line. `text` of a block is empty."""
+
+    line: int
+    text: str
+    is_item: bool = False
+    block: "CodeBlock | None" = None
 
 
 class CodeBlock(NamedTuple):
@@ -112,6 +123,44 @@ def first_paragraph(document: Prose, start: int = 1, end: int = 0) -> Quote | No
                 return quote
             paragraph = []
     return _quote(document.path, began, paragraph) if paragraph else None
+
+
+def passages(document: Prose, start: int, end: int) -> Iterator[Passage]:
+    """Yields what a range of lines says, in order: paragraphs, items and code, without titles, badges and tables."""
+    blocks = {block.line: block for block in code_blocks(document, start, end)}
+    inside = {
+        number for block in blocks.values() for number in range(block.line, block.line + len(block.lines))
+    }
+    words: list[str] = []
+    began, is_item = start, False
+    for number in range(start, min(end, len(document.lines)) + 1):
+        line = document.lines[number - 1]
+        item = None if number in inside else _NESTED_ITEM.match(line)
+        is_text = item is not None or _goes_on(document.lines, number, bool(words))
+        if words and (item is not None or number in inside or not is_text):
+            yield Passage(began, " ".join(words), is_item)
+            words = []
+        if number in blocks:
+            yield Passage(number, "", block=blocks[number])
+        elif number not in inside and is_text:
+            if not words:
+                began, is_item = number, item is not None
+            words.append(item["text"] if item else line.strip())
+    if words:
+        yield Passage(began, " ".join(words), is_item)
+
+
+def _goes_on(lines: Sequence[str], number: int, is_open: bool) -> bool:
+    """Whether a line is text. An indented line is text only after a line of its paragraph."""
+    line = lines[number - 1]
+    if not line.strip() or _is_title(lines, number) or _FENCE.match(line):
+        return False
+    return is_open or not (_NO_PROSE.match(line) or line.startswith(("    ", "\t")))
+
+
+def is_mark(text: str) -> bool:
+    """Whether a passage is of links and pictures alone, such as a row of badges."""
+    return not any(char.isalpha() for char in _IMAGE.sub("", text))
 
 
 def sentence(said: str) -> str:

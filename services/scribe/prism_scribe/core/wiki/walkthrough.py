@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
 from prism_contracts.rpc.files import OutlineReply
-from prism_scribe.core.wiki import declarations, excerpts
+from prism_scribe.core.wiki import declarations, excerpts, markdown
 from prism_scribe.core.wiki.orientation import Evidence
 
-FUNCTIONS_MAX = 48
+FUNCTIONS_MAX = 72
 # The most lines that a page shows: of a component with most of the references, and of one with few.
-LINES_MAX = 640
+LINES_MAX = 900
 LINES_OF_SMALL_MAX = 120
 WHOLE_LINES_MAX = 44
 # The most lines of a longer function.
@@ -91,7 +91,14 @@ def walkthrough(evidence: Evidence, paths: Sequence[str], share: float) -> list[
             blocks.append(
                 ((order[one.path], one.first), _block(one, shown, evidence.outlines[one.path].language))
             )
-    return [line for _, block in sorted(blocks) for line in block]
+    shown_lines: list[str] = []
+    before = -1
+    for (position, _), block in sorted(blocks):
+        if position != before:
+            shown_lines += [f"### {markdown.code(paths[position])}", ""]
+        shown_lines += block
+        before = position
+    return shown_lines
 
 
 def function(evidence: Evidence, path: str, line: int) -> list[str]:

@@ -20,10 +20,10 @@ from prism_scribe.core.wiki.pages import (
 )
 
 # Counts up when the same sources give another page.
-FORMAT = 6
+FORMAT = 7
 
 # A page that is longer is cut: a reader of ten pages has a few minutes for each.
-CHARS_MAX = 60_000
+CHARS_MAX = 80_000
 CUT = "The rest of this page is left out: it is too long."
 
 Toc = tuple[WikiTocEntry, ...]

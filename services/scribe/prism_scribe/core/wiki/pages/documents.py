@@ -13,10 +13,11 @@ from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 SECTIONS_MAX = 36
 DEPTHS = (3, 2)  # a long document loses its deepest sections first
 MODULES_MAX = 20
-ITEMS_MAX = 8
-ITEM_CHARS_MAX = 110
-SAID_CHARS_MAX = 320
-CHARS_MAX = 45_000
+# Characters of a section: the most with which the page has room for all documents.
+SECTION_CHARS = (2_400, 1_200, 700, 320)
+BLOCK_LINES_MAX = 30
+PASSAGE_CHARS_MIN = 600
+CHARS_MAX = 52_000
 # Documents of the project's process say less of the code than others.
 _LATE = (ContextSection.DECISIONS, ContextSection.CONTRIBUTING, ContextSection.CHANGELOG)
 _NO_SECTION = re.compile(
@@ -29,12 +30,13 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     documents = [one for one in orientation.documents if one.section not in _LATE]
     documents += module_docs.documents(surveyed(orientation), evidence)[:MODULES_MAX]
     documents += [one for one in orientation.documents if one.section in _LATE]
-    lead = "The first words of each section, and where it goes on."
+    lead = "The sections of the documents by their first words, and where each goes on."
+    most = next((most for most in SECTION_CHARS if _size(documents, most) <= CHARS_MAX), SECTION_CHARS[-1])
     found: list[str] = []
     room = CHARS_MAX
     left_out = []
     for document in documents:
-        section = [*_document(document)]
+        section = [*_document(document, most)]
         if not section:
             continue
         room -= sum(map(len, section))
@@ -47,20 +49,22 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     return ["# What the documents say", "", lead, "", *found]
 
 
-def _document(document: Prose) -> Iterator[str]:
+def _size(documents: Sequence[Prose], section_chars: int) -> int:
+    return sum(len(line) for document in documents for line in _document(document, section_chars))
+
+
+def _document(document: Prose, section_chars: int) -> Iterator[str]:
     sections, left_out = _sections(document)
-    opening = (
-        prose.first_paragraph(document, 1, sections[0].start_line - 1)
-        if sections
-        else prose.first_paragraph(document)
-    )
-    quoted = [_section(document, heading, sections) for heading in sections]
-    if not quoted and opening is None:
+    opening_end = sections[0].start_line - 1 if sections else len(document.lines)
+    opening = [*_said(document, 1, opening_end, section_chars)]
+    quoted = [line for heading in sections for line in _section(document, heading, sections, section_chars)]
+    if not quoted and not opening:
         return
     yield f"## {markdown.code(document.path)}"
     yield ""
     if opening:
-        yield f"- {_said(document, opening, opening.line + 1)} ({markdown.place(document.path, opening.line)})"
+        yield f"- From {markdown.place(document.path, 1, opening_end)}:"
+        yield from opening
     yield from quoted
     if left_out:
         yield f"- and {markdown.counted(left_out, 'more section')} ({markdown.place(document.path, 1)})"
@@ -83,25 +87,38 @@ def _sections(document: Prose) -> tuple[list[Symbol], int]:
     return shown, len(every) - len(shown)
 
 
-def _section(document: Prose, heading: Symbol, sections: Sequence[Symbol]) -> str:
-    """Returns a heading with the first paragraph below it, before the next heading."""
+def _section(
+    document: Prose, heading: Symbol, sections: Sequence[Symbol], section_chars: int
+) -> Iterator[str]:
+    """Yields a heading with what is below it, before the next heading."""
     following = [one.start_line - 1 for one in sections if one.start_line > heading.start_line]
     end = min([heading.end_line, *following])
-    found = prose.first_paragraph(document, heading.start_line + 1, end)
-    said = _said(document, found, end) if found else _items(document, heading.start_line + 1, end)
-    text = f": {said}" if said else ""
     place = markdown.place(document.path, heading.start_line, heading.end_line)
-    return f"- **{markdown.text(heading.name)}**{text} ({place})"
+    said = [*_said(document, heading.start_line + 1, end, section_chars)]
+    yield f"- **{markdown.text(heading.name)}** ({place}){':' if said else ''}"
+    yield from said
 
 
-def _said(document: Prose, found: prose.Quote, end: int) -> str:
-    """Returns a paragraph, with the list that it announces."""
-    text = markdown.text(found.text, SAID_CHARS_MAX)
-    announces = found.text.rstrip().endswith(":") and len(found.text) < SAID_CHARS_MAX
-    items = _items(document, found.line + 1, end) if announces else ""
-    return f"{text} {items}" if items else text
-
-
-def _items(document: Prose, start: int, end: int) -> str:
-    items = prose.list_items(document, start, end, ITEMS_MAX)
-    return "; ".join(markdown.text(item.text, ITEM_CHARS_MAX).rstrip(".;") for item in items)
+def _said(document: Prose, start: int, end: int, section_chars: int) -> Iterator[str]:
+    """Yields the passages of a range of lines, up to so many characters. What a passage announces comes with it."""
+    room = section_chars
+    announces = False
+    for passage in prose.passages(document, start, end):
+        if room <= 0 and not announces:
+            yield f"  - {markdown.ELLIPSIS}"
+            return
+        if passage.block is not None:
+            if len(passage.block.lines) <= min(BLOCK_LINES_MAX, section_chars // 40):
+                block = markdown.block(passage.block.lines, passage.block.language)
+                yield from ["", *(f"  {line}".rstrip() for line in block), ""]
+                room -= sum(map(len, passage.block.lines))
+            announces = False
+            continue
+        if prose.is_mark(passage.text):
+            continue
+        yield f"  - {markdown.text(passage.text, max(section_chars, PASSAGE_CHARS_MIN))}"
+        room -= len(passage.text)
+        # The items of a list belong to the line that announces them.
+        announces = passage.text.rstrip().endswith(":") or (
+            announces and passage.is_item and room > -section_chars
+        )

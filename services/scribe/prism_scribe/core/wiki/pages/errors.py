@@ -19,6 +19,7 @@ ATTRIBUTE_LINES_MAX = 3
 
 _NAMED = re.compile(r"(?:Error|Exception|Failure|Fault|Warning)s?$|^Err[A-Z]|^err[A-Z]|^E[A-Z]{3,}")
 _BASE = re.compile(r"\b(?:\w*Error|\w*Exception|Throwable)\b")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _MADE = re.compile(r"\berrors\.New\(|\bfmt\.Errorf\(|\berror\b")
 _VALUES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT})
 _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY, SymbolKind.CONSTANT, SymbolKind.VARIABLE})
@@ -28,6 +29,10 @@ _RAISED = re.compile(
 )
 # `bail!` and `anyhow!` are of the library anyhow, which names no error.
 _PANIC = re.compile(r"(?:^|\s)panic!?\(|\b(?:bail|anyhow)!\(")
+# An error of Go that is made where it is returned.
+_MADE_HERE = re.compile(r"\breturn\b.*\b(?:errors\.New|fmt\.Errorf)\(\"")
+UNNAMED = frozenset({"panic", "error"})
+UNNAMED_MAX = 16
 # What a variant of a Rust enum says where it is printed: `#[error("the depot is full")]`.
 _DISPLAYED = re.compile(r"#\[error\(\"(?P<said>[^\"]+)\"")
 _MATCHED = re.compile(r"\bmatches!\(|\b(?:if|while)\s+let\b|[=!]=\s*\w")
@@ -76,15 +81,33 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
 
 def _errors(orientation: Orientation, evidence: Evidence) -> list[_Error]:
     found: dict[str, _Error] = {}
+    derived = _derived(orientation, evidence)
     for path in surveyed(orientation):
         outline = evidence.outlines.get(path)
         for symbol in outline.symbols if outline else ():
-            if _is_error(evidence, path, symbol):
+            if _is_error(evidence, path, symbol) or symbol.qualified_name in derived:
                 found.setdefault(symbol.qualified_name, _Error(symbol, path, symbol.name.rpartition(".")[2]))
             elif outline and _is_variant(outline, symbol):
                 enum = outline.symbols[symbol.parent].name
                 found.setdefault(symbol.qualified_name, _Error(symbol, path, f"{enum}::{symbol.name}"))
     return list(found.values())[:ERRORS_MAX]
+
+
+def _derived(orientation: Orientation, evidence: Evidence) -> set[str]:
+    """Returns the types that extend an error of the repository, directly or through others, whatever their name is."""
+    types = {
+        symbol.qualified_name: symbol
+        for path in surveyed(orientation)
+        for symbol in (evidence.outlines[path].symbols if path in evidence.outlines else ())
+        if symbol.kind is SymbolKind.CLASS
+    }
+    bases = {name: set(_NAME.findall(one.signature.partition(one.name)[2])) for name, one in types.items()}
+    known = {one.name for one in types.values() if _NAMED.search(one.name) or _BASE.search(one.signature)}
+    derived: set[str] = set()
+    while found := {name for name, of in bases.items() if name not in derived and of & known}:
+        derived |= found
+        known |= {types[name].name for name in found}
+    return derived
 
 
 def _is_error(evidence: Evidence, path: str, symbol: Symbol) -> bool:
@@ -147,6 +170,8 @@ def _names_raised(line: str, language: str, values: re.Pattern[str] | None) -> I
             yield name
     elif _PANIC.search(line):
         yield "panic"
+    elif language == "go" and _MADE_HERE.search(line):
+        yield "error"
     elif values and language == "rust":
         # A pattern of `match` stands before the arrow, and makes no error.
         made = "" if _MATCHED.search(line) else line.rpartition("=>")[2]
@@ -245,7 +270,7 @@ def _others(raised: dict[str, list[_Raised]]) -> list[str]:
             markdown.code(one.inside),
             markdown.place(one.path, one.line),
         )
-        for places in raised.values()
-        for one in places[:PLACES_MAX]
+        for name, places in raised.items()
+        for one in places[: UNNAMED_MAX if name in UNNAMED else PLACES_MAX]
     ]
     return markdown.table(("statement", "under", "inside", "place"), rows[:RAISED_MAX])

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 from prism_contracts.records import WikiTocEntry
+from prism_contracts.rpc.graph import GraphNode
 from prism_resolver.prose import first_sentence
-from prism_scribe.core.wiki import declarations, markdown, prose
+from prism_scribe.core.wiki import declarations, excerpts, markdown, prose
 from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, members_by_type
 
@@ -17,6 +18,8 @@ IMPLEMENTATIONS_MAX = 12
 CALLBACK_LINES_MAX = 8
 LISTED_MAX = 40
 BASE_BODY_LINES_MAX = 40
+EXAMPLE_LINES_MIN, EXAMPLE_LINES_MAX = 4, 70
+CONTRACT_CHARS_MAX = 700
 
 # These have a page of their own.
 _ERROR = re.compile(r"(?:Error|Exception)$")
@@ -56,7 +59,7 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     )
     implemented = {one: _implementations(orientation, evidence, one) for one in found}
     found.sort(key=lambda one: -len(implemented[one]))
-    described = [line for one in found for line in _interface(evidence, one, implemented[one])]
+    described = [line for one in found for line in _interface(orientation, evidence, one, implemented[one])]
     return ["# How to extend", "", lead, "", *described]
 
 
@@ -130,15 +133,21 @@ def _modules_with(orientation: Orientation, evidence: Evidence, one: ExtensionPo
                 break
 
 
-def _interface(evidence: Evidence, one: ExtensionPoint, implemented: Sequence[str]) -> Iterator[str]:
+def _interface(
+    orientation: Orientation, evidence: Evidence, one: ExtensionPoint, implemented: Sequence[str]
+) -> Iterator[str]:
     symbol = one.symbol
     kind = "behaviour" if symbol.kind is SymbolKind.MODULE else symbol.kind.value
     article = "An" if kind[0] in "aeiou" else "A"
     place = markdown.place(one.path, symbol.start_line, symbol.end_line)
     yield f"## {markdown.code(symbol.qualified_name)}"
     yield ""
-    yield f"{article} {kind} in {place}. {markdown.text(first_sentence(symbol.docstring))}".rstrip()
+    paragraphs = [*excerpts.documentation(evidence.texts.get(one.path, ()), symbol)]
+    said = paragraphs[0] if paragraphs else first_sentence(symbol.docstring)
+    yield f"{article} {kind} in {place}. {markdown.text(said, CONTRACT_CHARS_MAX)}".rstrip()
     yield ""
+    for paragraph in paragraphs[1:]:
+        yield from [markdown.text(paragraph, CONTRACT_CHARS_MAX), ""]
     if implemented:
         names = list(implemented[:IMPLEMENTATIONS_MAX])
         yield f"Implemented by {markdown.joined(names, len(implemented))}."
@@ -146,7 +155,7 @@ def _interface(evidence: Evidence, one: ExtensionPoint, implemented: Sequence[st
     rows = [
         (
             markdown.code(_declared(evidence, one.path, member)),
-            markdown.text(declarations.said_of(member)),
+            _said_of(evidence, one.path, member),
             f"{member.name_line}",
         )
         for member in one.members[:MEMBERS_MAX]
@@ -155,6 +164,52 @@ def _interface(evidence: Evidence, one: ExtensionPoint, implemented: Sequence[st
     if len(one.members) > MEMBERS_MAX:
         yield f"{markdown.counted(len(one.members) - MEMBERS_MAX, 'more member')} follow there."
         yield ""
+    yield from _shortest(orientation, evidence, one)
+
+
+def _said_of(evidence: Evidence, path: str, member: Symbol) -> str:
+    """Returns the whole documentation of a member, which is the contract of those that implement it."""
+    text = evidence.texts.get(path, ())
+    said = [*excerpts.documentation(text, member)] or [declarations.said_of(member)]
+    described = [
+        f"{markdown.code(name)}: {markdown.text(about)}" for name, about in excerpts.parameters(text, member)
+    ]
+    return " ".join([*(markdown.text(paragraph, CONTRACT_CHARS_MAX) for paragraph in said), *described])
+
+
+def _shortest(orientation: Orientation, evidence: Evidence, one: ExtensionPoint) -> Iterator[str]:
+    """Yields the code of the shortest type that implements another, as an example to begin with."""
+    hierarchy = evidence.types.get((one.path, one.symbol.name_line))
+    nodes = [branch.node for branch in hierarchy.subtypes] or list(hierarchy.structural) if hierarchy else []
+    known = [
+        node for node in nodes if not orientation.is_test(node.file_path) and node.file_path in evidence.texts
+    ]
+    found = [
+        (len(lines), node, lines)
+        for node in known
+        if (lines := _code_of(evidence, node)) and EXAMPLE_LINES_MIN <= len(lines) <= EXAMPLE_LINES_MAX
+    ]
+    if not found:
+        return
+    _, node, lines = min(found, key=lambda item: item[0])
+    outline = evidence.outlines.get(node.file_path)
+    language = outline.language if outline else ""
+    yield "The shortest implementation here:"
+    yield ""
+    text = evidence.texts[node.file_path]
+    yield from excerpts.excerpt(
+        excerpts.QuotedCode(node.file_path, node.symbol, text, lines, language), lines
+    )
+
+
+def _code_of(evidence: Evidence, node: GraphNode) -> list[int]:
+    """Returns the numbers of the lines of a type, and of its methods where they are outside of it."""
+    outline, text = evidence.outlines.get(node.file_path), evidence.texts[node.file_path]
+    symbols = outline.symbols if outline else ()
+    own = next((position for position, one in enumerate(symbols) if one.name_line == node.line), -1)
+    ranges = [(symbols[own].name_line, symbols[own].end_line)] if own >= 0 else []
+    ranges += [(one.name_line, one.end_line) for one in symbols if own >= 0 and one.parent == own]
+    return sorted({number for first, last in ranges for number in excerpts.code_of(text, first, last)})
 
 
 def _declared(evidence: Evidence, path: str, member: Symbol) -> str:

@@ -21,7 +21,7 @@ DEFAULTS_MAX = 80
 SCHEMA_LINES_MAX = 40
 # Definitions that set defaults, and the lines of each.
 DEFAULT_BLOCKS_MAX = 8
-DEFAULT_LINES_MAX = 60
+DEFAULT_LINES_MAX = 110
 DEFAULT_VALUES_MIN = 2
 
 # A variable of the environment as each language reads it.
@@ -57,7 +57,7 @@ _KEY_VALUE = re.compile(r"^\s*[\w\"'.@$\[\]-]+\s*(?::=|=>|[:=])\s*[^=\s]")
 _DEFAULTS = re.compile(r"default|option|config|setting", re.IGNORECASE)
 _NESTING = frozenset({"keys", "options", "schema"})
 
-_SETTINGS_TYPE = re.compile(r"(?:Config(?:uration)?|Options?|Opts|Settings?|Preferences)$")
+_SETTINGS_TYPE = re.compile(r"(?:Config(?:uration)?|Conf|Options?|Opts|Settings?|Preferences)$")
 _VALUE = re.compile(r"(?:(?<![=!<>])=(?!=)|^@\w+\s|^#define\s+\w+\s)\s*(?P<value>\S.*)$")
 _LITERAL = re.compile(
     r"^(?:[-+]?\d[\w.]*|[-+(\d][\d\w\s.*/+<>()-]*|[\"'].*[\"']|[\w.]*\b(?:time|timedelta|Duration|TimeSpan)\b.*|true|false|True|False|:\w+)[;,]?$"
@@ -272,7 +272,6 @@ def _types(orientation: Orientation, evidence: Evidence) -> Iterator[str]:
         outline = evidence.outlines.get(path)
         types = types_of(path, outline.symbols) if outline else []
         found += [one for one in types if one.fields and _SETTINGS_TYPE.search(one.symbol.name)]
-    found.sort(key=lambda one: -len(one.fields))
     for one in found[:TYPES_MAX]:
         place = markdown.place(one.path, one.symbol.start_line, one.symbol.end_line)
         said = markdown.text(declarations.said_of(one.symbol))

@@ -26,6 +26,14 @@ DECLARATION_LINES_MAX = 24
 MENTIONED_FILES = 15
 DIAGRAM_TYPES_MAX = 12
 DOCUMENTATION_CHARS_MAX = 600  # of one paragraph
+BODY_LINES_MAX = 2
+PARAMETERS_MAX = 20
+PARAMETER_CHARS_MAX = 240
+_CLOSING = frozenset({"{", "}", "end", "});", "};"})
+# What operators, conditions and calls of an object mean.
+_SPECIAL = re.compile(
+    r"^__(?:bool|eq|lt|call|len|iter|next|contains|getitem|setitem|getattr|enter|exit|hash|add|or)__$"
+)
 
 
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
@@ -109,14 +117,15 @@ def _type(orientation: Orientation, one: TypeInFile, evidence: Evidence) -> Iter
     yield ""
     for paragraph in paragraphs[1:]:
         yield from [markdown.text(paragraph, DOCUMENTATION_CHARS_MAX), ""]
+    yield from _parameters(one.path, symbol, evidence)
     yield from _declared(one, evidence)
     hierarchy = evidence.types.get((one.path, symbol.name_line))
     relations = [*_relatives(orientation, hierarchy)] if hierarchy else []
     if relations:
         yield from [*relations, ""]
-    yield from _made_by(one)
+    yield from _made_by(one, evidence)
     yield from _fields(one, evidence)
-    yield from _methods(one)
+    yield from _methods(one, evidence)
 
 
 def _declared(one: TypeInFile, evidence: Evidence) -> Iterator[str]:
@@ -149,7 +158,17 @@ def _statement(text: Sequence[str], line: int) -> list[str]:
     return [*prose.dedented(found)]
 
 
-def _made_by(one: TypeInFile) -> Iterator[str]:
+def _parameters(path: str, symbol: Symbol, evidence: Evidence) -> Iterator[str]:
+    """Yields what a definition says of each parameter."""
+    found = [*excerpts.parameters(evidence.texts.get(path, ()), symbol)][:PARAMETERS_MAX]
+    yield from (
+        f"- {markdown.code(name)}: {markdown.text(said, PARAMETER_CHARS_MAX)}" for name, said in found
+    )
+    if found:
+        yield ""
+
+
+def _made_by(one: TypeInFile, evidence: Evidence) -> Iterator[str]:
     """Yields the constructor, whose parameters are fields in many languages."""
     made = one.constructor
     if made is None or not made.signature:
@@ -159,6 +178,7 @@ def _made_by(one: TypeInFile) -> Iterator[str]:
     yield ""
     yield from markdown.block(_wrapped(made.signature))
     yield ""
+    yield from _parameters(one.path, made, evidence)
 
 
 def _wrapped(signature: str) -> list[str]:
@@ -191,20 +211,18 @@ def _is_private(member: Symbol) -> bool:
     return member.name.startswith("_") and not member.name.startswith("__")
 
 
-def _methods(one: TypeInFile) -> Iterator[str]:
+def _methods(one: TypeInFile, evidence: Evidence) -> Iterator[str]:
     public = [
         member
         for member in one.methods
-        if not member.name.startswith("_") and member.kind is not SymbolKind.CONSTRUCTOR
+        if member.kind is not SymbolKind.CONSTRUCTOR
+        and (not member.name.startswith("_") or _SPECIAL.match(member.name))
     ]
+    said = {member.qualified_name: _said_of(one, member, evidence) for member in public}
     # Those that say something come first, each in the order of the file.
-    public.sort(key=lambda member: not first_sentence(member.docstring))
+    public.sort(key=lambda member: (member.name.startswith("_"), not said[member.qualified_name]))
     rows = [
-        (
-            markdown.code(member.signature or member.name),
-            markdown.text(first_sentence(member.docstring)),
-            f"{member.name_line}",
-        )
+        (markdown.code(member.signature or member.name), said[member.qualified_name], f"{member.name_line}")
         for member in public[:METHODS_MAX]
     ]
     yield from _table(("method", "what it says of itself", "line"), rows)
@@ -214,6 +232,15 @@ def _methods(one: TypeInFile) -> Iterator[str]:
             names, len(public) - METHODS_MAX
         )
         yield ""
+
+
+def _said_of(one: TypeInFile, member: Symbol, evidence: Evidence) -> str:
+    """Returns what a method says of itself, and the code of a short one, which says more than its name."""
+    text = evidence.texts.get(one.path, ())
+    lines = excerpts.code_of(text, member.name_line, member.end_line)[1:]
+    body = [code for number in lines if (code := text[number - 1].strip()) not in _CLOSING]
+    shown = markdown.code("; ".join(body)) if 0 < len(body) <= BODY_LINES_MAX else ""
+    return " ".join(filter(None, (markdown.text(first_sentence(member.docstring)), shown)))
 
 
 def _table(heads: tuple[str, str, str], rows: Sequence[tuple[str, str, str]]) -> list[str]:
