@@ -363,6 +363,7 @@ class FakeServices:
         self.definition = DEFINITION
         self.source = REPOSITORY.source
         self.listed_jobs: tuple[Job, ...] = (A_JOB,)
+        self.listed_repositories: tuple[Repository, ...] = (REPOSITORY,)
         self.unserved: set[str] = set()  # refs that no layer has
         self.letters: set[int] = set()  # numbers of dead letters that can be retried
         self.known: tuple[str, ...] = ("main",)  # names with a definition
@@ -745,7 +746,7 @@ class FakeServices:
 
     async def jobs(self, request: JobsRequest) -> JobsReply:
         self.asked.append(request)
-        return JobsReply(jobs=self.listed_jobs, repositories=(REPOSITORY,), layers=(LAYER,))
+        return JobsReply(jobs=self.listed_jobs, repositories=self.listed_repositories, layers=(LAYER,))
 
     async def open_snapshot(self, request: OpenSnapshotRequest) -> OpenSnapshotReply:
         self.asked.append(request)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
-from gateway_stack import SECRET, Stack, digest_of, module_entry
+from gateway_stack import A_JOB, REPOSITORY, SECRET, Stack, digest_of, module_entry
 
 from prism_contracts import names
-from prism_contracts.records import Session
+from prism_contracts.records import NO_TREE, JobCounts, JobState, Repository, Session
 from prism_contracts.rpc.files import FileEntry
 from prism_gateway.console.routes import VIEWS
 from prism_gateway.console.sessions import IDLE
@@ -621,11 +621,75 @@ async def test_the_end_of_an_import_arrives_as_an_event(stack: Stack) -> None:
         async with asyncio.timeout(60), http.stream("GET", "/repos/events") as answer:
             async for line in answer.aiter_lines():
                 seen.append(line)
-                if "acme/app" in line:
+                if "<article" in line:
                     stack.fake.listed_jobs = ()
                 if line == "data:":
                     break
-    assert any("acme/app" in line for line in seen)
+    assert any("<article" in line for line in seen)
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ({"state": JobState.CLONING, "expected": 0}, "fetching for 10 s"),
+        ({"expected": 0}, "comparing with the index for 10 s"),
+        (
+            {
+                "planned_at": timedelta(seconds=-8),
+                "expected": 1_002,
+                "counts": JobCounts(indexed=40, skipped=2),
+            },
+            "42 of 1,002 files · 5 files/s · about 3 min left",
+        ),
+        (
+            {"planned_at": timedelta(seconds=-80), "expected": 30, "counts": JobCounts(indexed=20)},
+            "20 of 30 files · 15 files/min · about 40 s left",
+        ),
+    ],
+    ids=["fetching", "comparing", "indexing", "slow"],
+)
+async def test_a_first_import_has_a_row_from_its_start(stack: Stack, change: dict, shown: str) -> None:
+    now = datetime.now(UTC)
+    moments = {"created_at": now - timedelta(seconds=10), "updated_at": now}
+    if planned := change.get("planned_at"):
+        moments |= {"planned_at": now + planned}
+    stack.fake.listed_jobs = (A_JOB.model_copy(update=change | moments),)
+    stack.fake.listed_repositories = (
+        REPOSITORY.model_copy(update={"served": None, "active_job": "job-1", "last_job": "job-1"}),
+    )
+    async with stack.rest() as http:
+        await signed_in(http)
+        page = (await http.get("/repos")).text
+        async with http.stream("GET", "/repos/events") as answer:
+            sent = ""
+            async for line in answer.aiter_lines():
+                sent += line.removeprefix("data: ")
+                if "</table>" in line:
+                    break
+    for text in (page, sent):
+        row = re.search(r"<tr tabindex.*?</tr>", text, re.DOTALL)[0]
+        assert "importing" in row
+        assert shown in row
+
+
+async def test_the_documents_of_a_team_are_named_as_such(stack: Stack) -> None:
+    def documents(**served: object) -> tuple[Repository]:
+        state = REPOSITORY.served.model_copy(update={"ref": "", **served})
+        return (REPOSITORY.model_copy(update={"name": "prism/documents", "served": state}),)
+
+    async with stack.rest() as http:
+        await signed_in(http)
+        for served, shown in (
+            ({"commit": NO_TREE, "dirty": True}, "not committed yet"),
+            ({"commit": "c" * 40, "dirty": True}, "and drafts"),
+            ({"commit": "c" * 40}, "ccccccc"),
+        ):
+            stack.fake.listed_repositories = documents(**served)
+            page = (await http.get("/repos")).text
+            assert "documents of the team" in page
+            assert shown in page
+            assert "uncommitted changes" not in page
+            assert "tree:" not in page
 
 
 async def bury(stack: Stack, **body: object) -> int:

@@ -4,6 +4,7 @@ from functools import cached_property
 
 from pydantic import Field, SecretStr, model_validator
 
+from prism_catalog.document_settings import DocumentSettings
 from prism_contracts.base import DEFAULT_TENANT
 from prism_contracts.types import EDIT_BYTES_MAX, PACK_BYTES_MAX, TENANT_PATTERN
 from prism_gateway.accounting.history import HistoryRules
@@ -15,7 +16,7 @@ from prism_source.secrets import redact
 MIB = 1024 * 1024
 
 
-class GatewaySettings(ServiceSettings):
+class GatewaySettings(DocumentSettings, ServiceSettings):
     """Settings of the gateway, from `PRISM_…` variables."""
 
     gateway_host: str = Field("127.0.0.1", description="Address that MCP and REST listen on.")

@@ -7,18 +7,16 @@ from pathlib import Path
 
 from pydantic import Field, field_validator
 
+from prism_catalog.document_settings import DocumentSettings
 from prism_catalog.git_settings import GitSettings
-from prism_contracts.types import WORD_CHARS_MAX, RepoName
+from prism_contracts.types import WORD_CHARS_MAX
 from prism_runtime.settings import ServiceSettings
 from prism_source.clone_url import CloneRules
 
 
-class WorkspaceSettings(GitSettings, ServiceSettings):
+class WorkspaceSettings(DocumentSettings, GitSettings, ServiceSettings):
     """Settings that are read from `PRISM_…` at start."""
 
-    documents_repo: RepoName = Field(
-        "prism/documents", description="Name of the repository of documents that each tenant has."
-    )
     documents_settle_s: float = Field(
         3.0, ge=0, description="Longest wait of a write until the document is searchable, in seconds."
     )

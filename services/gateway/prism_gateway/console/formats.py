@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from prism_contracts.records import Job
+from prism_contracts.records import NO_TREE, Job, JobState
 
 DEFAULT_REF: Final = "HEAD"
 SLASH: Final = "~"  # in place of a slash in a ref: no ref of git has one
@@ -51,6 +51,8 @@ def size(count: int) -> str:
 
 def commit(value: str) -> str:
     """Returns the beginning of a commit, or of the digest of a folder."""
+    if value == NO_TREE:
+        return "no commit yet"
     kind, mark, digest = value.rpartition(":")
     return f"{kind}{mark}{digest[:COMMIT_CHARS]}" if value else "—"
 
@@ -152,7 +154,23 @@ def rate(job: Job) -> float:
     return settled(job) / seconds if seconds >= 1 else 0.0
 
 
-FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+def stages(job: Job) -> list[str]:
+    """Returns the stages of a running import: those that are over, with their times, and the one that goes on."""
+    if job.planned_at is None:
+        began = "fetching" if job.state is JobState.CLONING else "comparing with the index"
+        return [f"{began} for {_between(job.created_at, datetime.now(UTC))}"]
+    fetched = [f"fetched in {_between(job.created_at, job.fetched_at)}"] if job.fetched_at else []
+    compared = f"compared in {_between(job.fetched_at or job.created_at, job.planned_at)}"
+    return [*fetched, compared, f"indexing for {_between(job.planned_at, datetime.now(UTC))}"]
+
+
+def _between(start: datetime, end: datetime) -> str:
+    seconds = (end - start).total_seconds()
+    return span(seconds) if seconds >= 1 else "under 1 s"
+
+
+GLOBALS: Final[Mapping[str, Any]] = {
+    "NO_TREE": NO_TREE,
     "repo_url": repo_url,
     "blob_url": blob_url,
     "compare_url": compare_url,
@@ -160,6 +178,7 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "search_url": search_url,
     "settled": settled,
     "rate": rate,
+    "stages": stages,
 }
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "number": number,

@@ -276,6 +276,6 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals["asset"] = asset_url
-    made.globals |= formats.FUNCTIONS
+    made.globals |= formats.GLOBALS
     made.filters |= formats.FILTERS
     return made

@@ -2,19 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
 from prism_contracts.errors import PrismError
-from prism_contracts.records import FINAL_STATES, Job, JobState, Layer, LayerKind, Repository
+from prism_contracts.records import FINAL_STATES, Job, Repository
 from prism_contracts.rpc.files import COVERAGE, CoverageReply
-from prism_contracts.rpc.imports import CANCEL_JOB, JOBS, JobsReply
+from prism_contracts.rpc.imports import CANCEL_JOB, JOBS
 from prism_contracts.rpc.repositories import REGISTER, REINDEX, REMOVE_REPOSITORY, REPOSITORY_STATUS
 from prism_gateway.console.comparing import served_refs
-from prism_gateway.console.formats import repo_url
+from prism_gateway.console.listing import Row, rows_of
 from prism_gateway.console.page import PageView, Visit, body_as, fragment, redirect
 from prism_gateway.console.progress import LiveJobs
 from prism_gateway.rest.bodies import RepositoryBody
@@ -30,24 +30,41 @@ CHECKED_EVERY_S: Final = 2.5
 async def list_repositories(visit: Visit) -> Response:
     """The list, and the imports that run."""
     known = await visit.ask(JOBS, limit=JOBS_SHOWN)
-    return visit.show("repositories.html", known=known, running=running(known.jobs), rows=_rows(known))
+    return visit.show(
+        "repositories.html",
+        running=running(known.jobs),
+        rows=rows_of(known, {}).values(),
+        documents_repo=visit.settings.documents_repo,
+    )
 
 
 async def events(visit: Visit) -> Response:
-    """The imports that run, as they go on. A copy of the gateway asks once for all who watch the same."""
+    """The imports that run, as they go on, and the rows of the list that changed.
+
+    A copy of the gateway asks once for all who watch the same.
+    """
     jobs: LiveJobs = visit.parts.live_jobs
 
     async def stream() -> AsyncIterator[str]:
         last, checked_at = "", time.monotonic()
+        sent: Mapping[str, Row] = {}
         # The page connects again after a time, and its session is checked again.
         with suppress(TimeoutError):
             async with asyncio.timeout(STREAM_S), jobs.watch(visit.backend) as updates:
-                async for known in updates:
+                async for known, rows in updates:
                     if time.monotonic() - checked_at >= CHECKED_EVERY_S:
                         if await visit.parts.sessions.caller(visit.cookie) is None:
                             return
                         checked_at = time.monotonic()
-                    html = fragment("_jobs.html", running=running(known.jobs), may=visit.may, is_live=True)
+                    html = fragment(
+                        "_live.html",
+                        running=running(known.jobs),
+                        rows=[row for repo, row in rows.items() if sent.get(repo) is not row],
+                        gone=sent.keys() - rows.keys(),
+                        may=visit.may,
+                        documents_repo=visit.settings.documents_repo,
+                    )
+                    sent = rows
                     # An event without a line of data does not reach the page: it would never see the end of an import.
                     shown = (
                         "".join(f"data: {line}\n" for line in html.splitlines() if line.strip()) or NOTHING
@@ -88,6 +105,7 @@ async def show_repository(visit: Visit) -> Response:
         jobs=[job for job in known.jobs if job.repo == repository.repo][:JOBS_SHOWN],
         layers=[layer for layer in known.layers if layer.repo == repository.repo],
         refs=served_refs(repository, known.layers),
+        documents_repo=visit.settings.documents_repo,
     )
 
 
@@ -134,32 +152,6 @@ async def _coverage(visit: Visit, repository: Repository) -> CoverageReply | Non
         return await visit.ask(COVERAGE, repo=repository.name, limit=PROBLEMS_SHOWN)
     except PrismError:
         return None
-
-
-class _Row:
-    """A repository in the list."""
-
-    def __init__(self, repository: Repository, layers: Iterable[Layer], jobs: Iterable[Job]) -> None:
-        own = [layer for layer in layers if layer.repo == repository.repo]
-        self.repository = repository
-        self.branches = sum(layer.kind is not LayerKind.OVERLAY for layer in own)
-        self.overlays = len(own) - self.branches
-        self.job = next((job for job in jobs if job.job == repository.last_job), None)
-        self.url = repo_url(repository.name)
-
-    @property
-    def state(self) -> str:
-        """A word of the page for what the record says."""
-        if self.repository.active_job:
-            return "indexing"
-        if self.job and self.job.state in (JobState.FAILED, JobState.ABANDONED):
-            return "failed"
-        return "indexed" if self.repository.served else "registered"
-
-
-def _rows(known: JobsReply) -> list[_Row]:
-    ordered = sorted(known.repositories, key=lambda repository: repository.name.lower())
-    return [_Row(repository, known.layers, known.jobs) for repository in ordered]
 
 
 VIEWS: Final = (

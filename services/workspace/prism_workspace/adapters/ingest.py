@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from prism_contracts.base import Lane
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.records import FINAL_STATES, Job, Repository
+from prism_contracts.records import FINAL_STATES, NO_TREE, Job, Repository
 from prism_contracts.rpc.imports import (
     EDIT,
     JOB,
@@ -22,8 +22,6 @@ TIMEOUT_S = 20.0
 LOOK_S = 0.05
 # A job that takes longer goes on; the next round sends the same files, and finds it.
 JOB_S_MAX = 60.0
-# What a repository without files has as its state.
-NOTHING = f"tree:{'0' * 64}"
 
 
 class DocumentImports:
@@ -58,7 +56,7 @@ class DocumentImports:
             tenant=tenant,
             repo_name=self._repo,
             snapshot="documents",
-            commit=NOTHING,
+            commit=NO_TREE,
             lane=Lane.LIVE,
             files=(),
         )

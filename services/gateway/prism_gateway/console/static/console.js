@@ -33,19 +33,31 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, PAUSE_MS); });
 }
 
-// Running imports: the server sends the part again when it changed. The browser connects again by itself, but not
-// after an answer that is no stream: a proxy's while the gateway restarts, or the sign-in.
+// Running imports, and the rows of the list that changed: the server sends them again. The browser connects again by
+// itself, but not after an answer that is no stream: a proxy's while the gateway restarts, or the sign-in.
 for (const place of document.querySelectorAll("[data-stream]")) {
+  const late = new Map(); // what waits until the focus leaves it
   let stream = null;
+  const put = (fresh) => {
+    const old = document.getElementById(fresh.id);
+    if (old?.contains(document.activeElement)) return late.set(fresh.id, fresh);
+    late.delete(fresh.id);
+    if ("gone" in fresh.dataset) return old?.remove();
+    if (old) return old.replaceWith(fresh);
+    const rows = document.getElementById("repositories"), above = document.getElementById(fresh.dataset.after);
+    above ? above.after(fresh) : rows.prepend(fresh);
+    rows.closest(".wide").hidden = false;
+    document.querySelector(".empty")?.remove();
+  };
+  document.addEventListener("focusout", () => setTimeout(() => late.forEach(put)));
   const connect = () => {
     stream = new EventSource(place.dataset.stream);
-    let had = place.childElementCount > 0;
     stream.onmessage = (event) => {
-      if (place.contains(document.activeElement)) return;
-      place.innerHTML = event.data;
-      const has = place.childElementCount > 0;
-      if (had && !has) location.reload(); // an import ended: the table below shows its result
-      had = has;
+      const sent = document.createElement("template");
+      sent.innerHTML = event.data;
+      sent.content.querySelectorAll("tr").forEach(put);
+      sent.content.querySelector("table")?.remove();
+      if (!place.contains(document.activeElement)) place.replaceChildren(sent.content);
     };
     stream.onerror = () => {
       if (stream?.readyState === EventSource.CLOSED) setTimeout(again, STREAM_PAUSE_MS, stream);
@@ -149,6 +161,11 @@ let leader = false;
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && isTyping(event.target)) return event.target.blur();
+  if (event.key === "Escape" && document.querySelector(".menu[open]")) {
+    const menu = document.querySelector(".menu");
+    menu.open = false;
+    return menu.querySelector("summary").focus();
+  }
   if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
   const place = leader && PLACES[event.key];
   leader = event.key === "g";
