@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from watchdog import Watchdog
 
 if find_spec("playwright"):
     from browser_town import BRANCH, REPO, HostileTown, made_town
-    from playwright.sync_api import Browser, Page, sync_playwright
+    from playwright.sync_api import Browser, Page, expect, sync_playwright
 
     from bench.pictures.browsing import (
+        ANSWER_MS_MAX,
         INSTALL_CHROMIUM,
         BrowserMessages,
         ConsoleStack,
@@ -21,14 +23,19 @@ if find_spec("playwright"):
     )
 
     MISSING = "" if chromium() else INSTALL_CHROMIUM
+    expect.set_options(timeout=ANSWER_MS_MAX)
 else:
     MISSING = "make test-console"
 if TYPE_CHECKING:
     from typing import Any
 
+    from playwright.sync_api import StorageState
+
 collect_ignore_glob = ["test_*.py"] if MISSING else []
 
+WATCHDOG = pytest.StashKey[Watchdog]()
 DESKTOP, PHONE = (1280, 800), (360, 740)
+FILES = 150
 
 
 def pytest_terminal_summary(terminalreporter: "Any") -> None:
@@ -40,6 +47,22 @@ def pytest_terminal_summary(terminalreporter: "Any") -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if MISSING and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> "Iterator[None]":
+    with Watchdog().watching() as watchdog:
+        item.stash[WATCHDOG] = watchdog
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> "Any":
+    report = yield
+    watchdog = item.stash[WATCHDOG]
+    if watchdog.has_bitten:
+        report.sections.append(("Watchdog", watchdog.reason))
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -63,12 +86,21 @@ def browser(town: "HostileTown") -> "Iterator[Browser]":
         made.close()
 
 
-@pytest.fixture
-def signed_in(browser: "Browser", town: "HostileTown") -> "Iterator[OpenPage]":
-    """A page that is signed in, with what the browser says."""
-    context = browser.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
-    page = context.new_page()
+@pytest.fixture(scope="session")
+def cookies(browser: "Browser", town: "HostileTown") -> "StorageState":
+    """A session that all tests share: a link for each costs a process."""
+    page = browser.new_page()
     page.goto(town.stack.link())
+    kept = page.context.storage_state()
+    page.close()
+    return kept
+
+
+@pytest.fixture
+def signed_in(browser: "Browser", town: "HostileTown", cookies: "StorageState") -> "Iterator[OpenPage]":
+    """A page that is signed in, with what the browser says."""
+    context = browser.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]}, storage_state=cookies)
+    page = context.new_page()
     yield OpenPage(page, BrowserMessages(page), town)
     context.close()
 
@@ -92,7 +124,7 @@ class OpenPage:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A folder with enough files that their import is seen as it goes on."""
-    for number in range(150):
+    for number in range(FILES):
         lines = (f"def part_{number}_{line}(value):\n    return value + {line}\n\n\n" for line in range(30))
         (tmp_path / f"part_{number}.py").write_text("".join(lines))
     return tmp_path
