@@ -82,8 +82,9 @@ def draw_tree(files: Sequence[TreeFile]) -> TreeDrawing:
 
 def squarified(areas: Sequence[float], room: Rectangle) -> list[Rectangle]:
     """Divides a rectangle by areas that fall, each above 0. Returns one rectangle per area, in their order."""
-    scale = room.width * room.height / sum(areas) if areas else 0.0
-    sizes = [area * scale for area in areas]
+    total = sum(areas)
+    # Shares first: the scale of the tiniest areas would be infinite.
+    sizes = [area / total * room.width * room.height for area in areas]
     places: list[Rectangle] = []
     while sizes and min(room.width, room.height) > 0:
         count = _row_length(sizes, min(room.width, room.height))
