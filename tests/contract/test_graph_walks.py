@@ -109,6 +109,9 @@ async def test_the_lines_of_a_path_and_of_subtypes_are_read(ask):
     assert types.in_text.unexplained == 0
     reply = await ask(*impact(symbol="rate", with_text=True))
     assert [line.text for line in reply.source_lines] == ["rate(1)", "self.close()"]
+    levels = reply.levels_in_text
+    assert (levels.levels, levels.names, levels.unexplained, levels.by_name) == (2, 2, 0, 0)
+    assert (await ask(*impact(symbol="rate"))).levels_in_text is None
 
 
 async def test_callees_list_calls_without_an_edge(ask):

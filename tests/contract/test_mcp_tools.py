@@ -78,6 +78,7 @@ SOMETIMES = {
     "component",
     # of traversals: pydantic omits defaults
     "in_text",
+    "levels_in_text",
     "stops",
     "note",
     "structural",

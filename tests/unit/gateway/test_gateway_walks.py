@@ -11,6 +11,7 @@ from prism_contracts.rpc.graph import (
     CallDirection,
     CallHierarchyReply,
     ChangedSymbol,
+    ComparedLevels,
     DependenciesReply,
     DiffFile,
     DiffState,
@@ -602,7 +603,8 @@ def test_impact_lists_files_symbols_and_tests() -> None:
         "  van.py",
         "    load [calls at 33]",
         (
-            "Not complete: 3 of the 5 affected match by name only (?); 4 of 5 are on other pages."
+            "Not complete: 3 of the 5 affected match by name only (1 of them listed, the others follow by next_cursor);"
+            " 4 of 5 are on other pages."
             " 5 affected and 0 tests in the graph."
         ),
     ]
@@ -662,6 +664,63 @@ def test_impact_shows_call_sites_and_tests_by_file() -> None:
 def further(symbol: str, file: str, distance: int, line: int) -> AffectedNode:
     node = GraphNode(file_path=file, line=line, symbol=symbol)
     return AffectedNode(node=node, distance=distance, status=EdgeStatus.RESOLVED, via=edge(line), uses=LOAD)
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        (
+            ComparedLevels(levels=2, names=2, text_lines=7),
+            (
+                "Complete: 2 affected and 0 tests in the graph; 4 lines of code in 3 files contain ship; 7 lines of code"
+                " contain the names of 2 affected symbols, compared up to depth 3."
+            ),
+        ),
+        (
+            ComparedLevels(levels=1, names=2, text_lines=7, names_left_out=30),
+            (
+                "Complete for uses within 2 levels: 2 affected and 0 tests in the graph; 4 lines of code in 3 files contain"
+                " ship; 7 lines of code contain the names of 2 affected symbols, compared up to depth 2."
+                " 30 names of further levels are too many to compare with the text: ask about one."
+            ),
+        ),
+        (
+            ComparedLevels(levels=2, names=1, text_lines=7, by_name=3, by_name_of=("load",)),
+            (
+                "Not complete: 3 uses of affected symbols (load) match by name only and are not followed: find_references"
+                " lists them. 2 affected"
+            ),
+        ),
+        (
+            ComparedLevels(
+                levels=2,
+                names=1,
+                unexplained=1,
+                unexplained_of=("load",),
+                unexplained_lines=(TextLine(repo="r", file_path="cron.py", line=3, text="plan(van.load)"),),
+            ),
+            "Not complete: 1 line of code with names of affected symbols (load) could not be resolved.",
+        ),
+    ],
+)
+def test_impact_says_which_levels_were_compared_with_the_text(levels, said) -> None:
+    reply = ImpactReply(
+        changed=(ChangedSymbol(node=SHIP, exported=False, signature=True, used_by=1),),
+        total_changed=1,
+        affected=(further("load", "van.py", 1, 33), further("main", "main.py", 2, 5)),
+        total_affected=2,
+        resolved_affected=2,
+        tests=(),
+        total_tests=0,
+        depth=3,
+        test_depth=6,
+        in_text=reconciliation(text_lines=4, files=3),
+        levels_in_text=levels,
+        receipt=RECEIPT,
+    )
+    text = impacts.impact(reply, 4_000).text
+    assert f"\n{said}" in text
+    assert ("cron.py\n  3: plan(van.load)" in text) is bool(levels.unexplained)
 
 
 def test_users_of_users_are_listed_once_per_file_with_their_line() -> None:

@@ -14,7 +14,7 @@ from prism_contracts.code import (
 )
 from prism_contracts.registry import Rpc
 from prism_contracts.rpc.common import EnclosingSymbol, GraphReceipt, ScopedRequest
-from prism_contracts.rpc.symbols import Reconciliation
+from prism_contracts.rpc.symbols import Reconciliation, TextLine
 from prism_contracts.types import (
     Cursor,
     Diff,
@@ -380,6 +380,25 @@ class RunCommand(Message):
     tests: int
 
 
+class ComparedLevels(Message):
+    """The users of affected symbols, compared with the text like those of the changed symbol, except in tests.
+
+    An affected symbol of level n is n uses away from the change. All symbols of the first `levels` levels were
+    compared; what is unexplained are lines of code that contain the name of one.
+    """
+
+    levels: int
+    names: int  # that were compared
+    names_left_out: int = 0  # of further levels, because they are too many
+    text_lines: int = 0  # that contain one of the names
+    by_name: int = 0  # uses that match by name only, and that the reply does not list
+    by_name_of: tuple[str, ...] = ()  # the symbols that have most of these
+    unexplained: int = 0
+    unexplained_of: tuple[str, ...] = ()  # the names that most of these contain
+    unexplained_lines: tuple[TextLine, ...] = ()  # the first of them, those of rare names first
+    files_left_out: int = 0  # as in `Reconciliation`
+
+
 class ImpactReply(Message):
     """The dependents, nearest and most certain first; tests are separate. Counts include those not shown.
 
@@ -405,6 +424,7 @@ class ImpactReply(Message):
     tests_left_out: int = 0  # tests, with `source_only`
     by_file: dict[str, int] = {}  # the files with the most dependents
     in_text: Reconciliation | None = None
+    levels_in_text: ComparedLevels | None = None
     stops: tuple[WalkStop, ...] = ()
     source_lines: tuple[SourceLine, ...] = ()
     next_cursor: str = ""

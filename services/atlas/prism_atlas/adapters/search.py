@@ -46,6 +46,12 @@ class SearchClient:
         reply = await self._bus.ask(REFERENCES, query, timeout_s=TIMEOUT_S)
         return reply.answers[0].reconciliation
 
+    async def all_in_text(self, request: ScopedRequest, symbols: Sequence[str]) -> list[Reconciliation]:
+        """Returns where the text, without tests, contains the names of symbols of any file."""
+        query = ReferencesRequest(**_scope(request), symbols=tuple(symbols), source_only=True, limit=1)
+        reply = await self._bus.ask(REFERENCES, query, timeout_s=TIMEOUT_S)
+        return [one.reconciliation for one in reply.answers if one.reconciliation]
+
     async def texts(self, request: ScopedRequest, ranges: Sequence[FileRange]) -> Sequence[str | None]:
         """Returns the text of each range; None where the index has another version of the file."""
         query = LinesRequest(**_scope(request), ranges=tuple(ranges))

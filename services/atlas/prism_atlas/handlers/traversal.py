@@ -123,8 +123,11 @@ class TraversalHandlers:
             reply = await self._answer(request, answer)
         if not request.with_text:
             return reply
-        found = await self._text.find(request, graph, reply.changed[0].node, impacts.lines_of(reply))
-        return reply.model_copy(update=found.fields(reply.receipt))
+        found, levels = await asyncio.gather(
+            self._text.find(request, graph, reply.changed[0].node, impacts.lines_of(reply)),
+            self._text.levels(request, graph, reply),
+        )
+        return reply.model_copy(update=found.fields(reply.receipt) | {"levels_in_text": levels})
 
     async def _answer(self, request: Request, answer: Callable[[Request], Reply]) -> Reply:
         """Run `answer` on a thread. If search knows what a missing symbol means, run it for that one.

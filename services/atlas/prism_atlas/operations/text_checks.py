@@ -8,6 +8,7 @@ from prism_atlas.adapters.search import SearchClient
 from prism_atlas.core.graph import NONE, Graph
 from prism_atlas.core.hierarchy import IS_TYPE
 from prism_atlas.core.impl_blocks import read_block
+from prism_atlas.core.level_checks import compared_levels, names_of, sought_levels
 from prism_atlas.core.named_tests import TitleTexts
 from prism_atlas.core.rendering import UsingLine
 from prism_atlas.core.unresolved_calls import unresolved_stops
@@ -16,14 +17,16 @@ from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt, ScopedRequest
 from prism_contracts.rpc.files import RANGES_MAX, FileRange
 from prism_contracts.rpc.graph import (
+    ComparedLevels,
     GraphNode,
+    ImpactReply,
     ImpactRequest,
     SourceLine,
     SymbolWalkRequest,
     TypeHierarchyRequest,
     WalkStop,
 )
-from prism_contracts.rpc.symbols import Reconciliation, SymbolAnswer
+from prism_contracts.rpc.symbols import REFERENCES_BATCH_MAX, Reconciliation, SymbolAnswer, TextLine
 
 # Listed among a receipt's missing legs when search could not check the answer against the text.
 TEXT = "text"
@@ -114,11 +117,23 @@ class TextChecks:
         found = await self._search.in_text(request, root.symbol, root.file_path, source_only=source_only)
         if found is None:
             return None
-        lines = [
-            line.model_copy(update={"test": _is_test(graph, line.file_path)})
-            for line in found.unexplained_lines
-        ]
-        return found.model_copy(update={"unexplained_lines": tuple(lines)})
+        return found.model_copy(update={"unexplained_lines": _with_tests(graph, found.unexplained_lines)})
+
+    async def levels(self, request: ImpactRequest, graph: Graph, reply: ImpactReply) -> ComparedLevels | None:
+        """Returns how the users of affected symbols compare with the text; None if search fails."""
+        sought = sought_levels(reply)
+        names = names_of(sought)
+        try:
+            found = await asyncio.gather(
+                *(
+                    self._search.all_in_text(request, names[first : first + REFERENCES_BATCH_MAX])
+                    for first in range(0, len(names), REFERENCES_BATCH_MAX)
+                )
+            )
+        except PrismError:
+            return None
+        texts = [one for batch in found for one in batch]
+        return await asyncio.to_thread(compared_levels, graph, reply, sought, texts)
 
     async def read_titles(self, request: ScopedRequest, texts: TitleTexts) -> bool:
         """Read the wanted test files; returns whether any could be read. The others stay without titles."""
@@ -190,6 +205,11 @@ def _range(graph: Graph, node: int) -> FileRange:
     last = min(int(graph.symbols.end_line[node]), first + FUNCTION_LINES_MAX)
     generation = graph.strings[graph.files.generation[file]]
     return FileRange(file_path=graph.path(file), start_line=first, end_line=last, generation=generation)
+
+
+def _with_tests(graph: Graph, lines: Iterable[TextLine]) -> tuple[TextLine, ...]:
+    """Returns lines with whether each is in a test."""
+    return tuple(line.model_copy(update={"test": _is_test(graph, line.file_path)}) for line in lines)
 
 
 def _is_test(graph: Graph, path: str) -> bool:

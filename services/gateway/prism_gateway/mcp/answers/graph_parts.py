@@ -216,10 +216,17 @@ def _named(stop: WalkStop) -> str:
     return f"{names} …" if stop.count > STOPS_NAMED_MAX else names
 
 
-def sentence(lacks: Iterable[str], account: str, stops: Iterable[WalkStop] = (), proved: str = "") -> str:
+def sentence(
+    lacks: Iterable[str],
+    account: str,
+    stops: Iterable[WalkStop] = (),
+    proved: str = "",
+    unproved: str = "Further levels follow resolved uses and were not compared with the text.",
+) -> str:
     """Returns one sentence: the answer is complete, or what it lacks; then what is beyond the requested depth.
 
-    `proved`: the first level, if the answer has further levels. Only it was compared with the text.
+    `proved`: the levels that were compared with the text, if the answer has further ones; `unproved` says of those
+    that they were not.
     """
     found = [one for one in lacks if one]
     deeper = next((stop for stop in stops if stop.reason is StopReason.DEPTH), None)
@@ -231,7 +238,6 @@ def sentence(lacks: Iterable[str], account: str, stops: Iterable[WalkStop] = (),
     if found:
         return f"Not complete: {'; '.join(found)}. {account[:1].upper()}{account[1:]}.{beyond}"
     if proved:
-        unproved = "Further levels follow resolved uses and were not compared with the text."
         return f"Complete for {proved}: {account}. {unproved}{beyond}"
     return f"Complete{' to this depth' if deeper else ''}: {account}.{beyond}"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from prism_contracts.code import EdgeKind, EdgeStatus
-from prism_contracts.rpc.graph import AffectedNode, DiffFile, ImpactReply, RunCommand
+from prism_contracts.rpc.graph import AffectedNode, ComparedLevels, DiffFile, ImpactReply, RunCommand
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.graph_parts import (
     EDGE_CHARS,
@@ -21,6 +21,7 @@ from prism_gateway.mcp.answers.graph_parts import (
     tests_account,
     text_account,
     text_lacks,
+    text_places,
     texts_of,
     unresolved_lines,
     within_file,
@@ -67,6 +68,7 @@ def impact(reply: ImpactReply, max_tokens: int) -> Answer:
     foot = [
         *_test_lines(reply),
         *unresolved_lines(reply.in_text),
+        *_further_unresolved(reply.levels_in_text),
         *others_lines(reply.others, reply.matched),
         _completeness(reply),
     ]
@@ -186,14 +188,19 @@ def _test(one: AffectedNode) -> str:
     return f"{unsure}{name or TOP_LEVEL}{node.parameters}{lines}"
 
 
+def _further_unresolved(levels: ComparedLevels | None) -> Iterator[str]:
+    if levels and levels.unexplained:
+        shown = len(levels.unexplained_lines)
+        more = f", the first {shown}" if levels.unexplained > shown else ""
+        yield f"code that contains names of affected symbols and was not resolved ({levels.unexplained}{more}):"
+        yield from text_places(levels.unexplained_lines)
+
+
 def _completeness(reply: ImpactReply) -> str:
-    unsure = reply.total_affected - reply.resolved_affected
-    unsure_tests = reply.total_tests - reply.resolved_tests
     shown = len(reply.affected) + len(reply.tests)
     total = reply.total_affected + reply.total_tests
     lacks = [
-        f"{unsure} of the {reply.total_affected} affected match by name only (?)" if unsure else "",
-        f"{several(unsure_tests, 'test')} by name only (?)" if unsure_tests else "",
+        *_unsure(reply),
         f"{total - shown} of {total} are on other pages" if shown < total else "",
         *stop_lacks(reply.stops),
     ]
@@ -202,11 +209,55 @@ def _completeness(reply: ImpactReply) -> str:
     account = [f"{' and '.join(filter(None, counts))} in the graph", tests]
     root = reply.changed[0].node.symbol if reply.changed and not reply.files else ""
     is_deep = any(one.distance > 1 for one in (*reply.affected, *reply.tests))
+    levels = reply.levels_in_text
     if root:
         lacks += text_lacks(reply.in_text)
         account.append(text_account(reply.in_text, _last(root)))
+    if root and levels and is_deep:
+        lacks += _levels_lack(levels)
+        account.append(_levels_account(levels))
+        if not levels.names_left_out:
+            return sentence(lacks, "; ".join(filter(None, account)), reply.stops)
+        left_out = f"{several(levels.names_left_out, 'name')} of further levels are too many to compare with the text: ask about one."
+        compared = f"uses within {levels.levels + 1} levels" if levels.levels else "direct uses"
+        return sentence(lacks, "; ".join(filter(None, account)), reply.stops, compared, left_out)
     proved = "direct uses" if root and is_deep else ""
     return sentence(lacks, "; ".join(filter(None, account)), reply.stops, proved)
+
+
+def _unsure(reply: ImpactReply) -> Iterator[str]:
+    """Returns how many match by name only, and where they are."""
+    unsure = reply.total_affected - reply.resolved_affected
+    if unsure:
+        shown = sum(one.status is EdgeStatus.CANDIDATE for one in reply.affected)
+        where = "marked ?" if shown == unsure else f"{shown} of them listed, the others follow by next_cursor"
+        yield f"{unsure} of the {reply.total_affected} affected match by name only ({where})"
+    unsure = reply.total_tests - reply.resolved_tests
+    if unsure:
+        yield f"{several(unsure, 'test')} by name only (?)"
+
+
+def _levels_lack(levels: ComparedLevels) -> Iterator[str]:
+    if levels.unexplained:
+        named = ", ".join(levels.unexplained_of)
+        yield f"{several(levels.unexplained, 'line')} of code with names of affected symbols ({named}) could not be resolved"
+    if levels.by_name:
+        named = ", ".join(levels.by_name_of)
+        yield f"{several(levels.by_name, 'use')} of affected symbols ({named}) match by name only and are not followed: find_references lists them"
+    if levels.files_left_out:
+        yield f"{several(levels.files_left_out, 'file')} that may contain names of affected symbols were not read"
+
+
+def _levels_account(levels: ComparedLevels) -> str:
+    if not levels.names:
+        return ""
+    lines = several(levels.text_lines, "line")
+    named = (
+        f"the names of {levels.names} affected symbols"
+        if levels.names > 1
+        else "the name of an affected symbol"
+    )
+    return f"{lines} of code contain {named}, compared up to depth {levels.levels + 1}"
 
 
 def _place(one: AffectedNode) -> tuple[str, int]:

@@ -301,6 +301,7 @@ TOOLS: tuple[AnyTool, ...] = (
             test_commands=array(record(runner=STRING, command=STRING, tests=INTEGER)),
             by_file=OBJECT,
             in_text=OBJECT,
+            levels_in_text=OBJECT,
             stops=array(OBJECT),
             next_cursor=STRING,
             **TRUNCATED,

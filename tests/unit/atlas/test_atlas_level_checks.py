@@ -1,0 +1,77 @@
+"""Which levels of an impact are compared with the text, and which of their uses the answer does not list."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from atlas_files import graph_of
+
+from prism_atlas.core.answering.common import one_symbol
+from prism_atlas.core.answering.impact import impact_of_symbol
+from prism_atlas.core.level_checks import NAMES_MAX, compared_levels, names_of, sought_levels
+from prism_contracts.rpc.common import GraphReceipt
+from prism_contracts.rpc.graph import ImpactRequest
+from prism_contracts.rpc.symbols import Reconciliation, TextLine
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+RECEIPT = GraphReceipt(
+    repo="acme/parcels", indexed_commit="a" * 40, head_commit="a" * 40, lag_seconds=0, indexed_at=NOW, corpus_version=1,
+    files_indexed=2, files_skipped=0, files_failed=0, graph_commit="a" * 40, graph_version=1, graph_built_at=NOW,
+)  # fmt: skip
+DEPOT = "def tare():\n    return 1\n\n\ndef weigh():\n    return tare()\n"
+VAN = (
+    "from depot import weigh\n\n\nclass Van:\n    def __init__(self):\n        weigh()\n\n"
+    "    def load(self):\n        return weigh()\n"
+)
+TOWN = (
+    "from van import Van\n\n\ndef run():\n    return Van().load()\n\n\ndef guess(one):\n    return one.load()\n\n\n"
+    "class Ship:\n    def load(self):\n        return 2\n"
+)
+
+
+def impact(files: dict[str, str], depth: int):
+    graph = graph_of(files)
+    request = ImpactRequest(tenant="t", symbol="tare", depth=depth, limit=200)
+    resolved_name = one_symbol(graph, "acme/parcels", "tare", "")
+    ranks = np.zeros(graph.nodes, np.float32)
+    return graph, impact_of_symbol(graph, ranks, resolved_name, request, RECEIPT)
+
+
+@pytest.mark.parametrize(("depth", "names"), [(1, []), (2, ["weigh"]), (3, ["weigh", "Van.load", "Van"])])
+def test_the_names_of_all_levels_but_the_last_are_compared(depth, names):
+    _, reply = impact({"depot.py": DEPOT, "van.py": VAN, "town.py": TOWN}, depth)
+    sought = sought_levels(reply)
+    assert (sorted(names_of(sought)), sought.levels, sought.left_out) == (sorted(names), depth - 1, 0)
+
+
+def test_a_level_with_too_many_names_is_left_out_with_those_after_it():
+    many = "".join(f"def f{number}():\n    return weigh()\n\n\n" for number in range(NAMES_MAX))
+    files = {"depot.py": DEPOT, "many.py": f"from depot import weigh\n\n\n{many}"}
+    _, reply = impact(files, 3)
+    sought = sought_levels(reply)
+    assert (names_of(sought), sought.levels, sought.left_out) == (["weigh"], 1, NAMES_MAX)
+
+
+def test_uses_by_name_that_are_not_followed_are_counted():
+    graph, reply = impact({"depot.py": DEPOT, "van.py": VAN, "town.py": TOWN}, 3)
+    assert "guess" not in [one.node.symbol for one in reply.affected]
+    line = TextLine(repo="acme/parcels", file_path="cron.py", line=3, text="plan(van.load)")
+    text = Reconciliation(
+        name="load",
+        resolved=1,
+        candidates=0,
+        elsewhere=0,
+        text_lines=2,
+        unexplained=1,
+        unexplained_lines=(line,),
+        files=1,
+    )
+    compared = compared_levels(
+        graph,
+        reply,
+        sought_levels(reply),
+        [text, text.model_copy(update={"name": "Van", "unexplained": 0, "unexplained_lines": ()})],
+    )
+    assert (compared.by_name, compared.by_name_of) == (1, ("load",))
+    assert (compared.text_lines, compared.unexplained, compared.unexplained_lines) == (4, 1, (line,))
+    assert compared.unexplained_of == ("load",)
