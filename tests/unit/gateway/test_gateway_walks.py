@@ -458,6 +458,22 @@ def test_each_subtype_is_listed_once_by_file() -> None:
     ]
 
 
+def test_subtypes_of_another_kind_are_named_by_it() -> None:
+    kinds = {"Hub": SymbolKind.CLASS, "Van": SymbolKind.CLASS, "Size": SymbolKind.ENUM}
+    branches = [
+        one.model_copy(update={"node": one.node.model_copy(update={"kind": kinds[one.node.symbol]})})
+        for one in (subtype(name, "hub.java") for name in kinds)
+    ]
+    lines = type_text.type_hierarchy(with_subtypes(*branches), 4_000).text.split("\n")
+    assert lines[1:6] == [
+        "subtypes (3 direct: 2 classes, 1 enum):",
+        "hub.java",
+        "  Hub [extends at 3]",
+        "  Van [extends at 3]",
+        "  enum Size [extends at 3]",
+    ]
+
+
 @pytest.mark.parametrize(
     ("tokens", "with_members", "with_edges", "sentence"),
     [

@@ -1,10 +1,12 @@
 """Supertypes or subtypes as rows: one per type, by file, tests apart. Details are dropped before types."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import groupby
 from typing import NamedTuple
 
+from prism_contracts.code import SymbolKind
 from prism_contracts.rpc.graph import TreeBranch
 from prism_gateway.mcp.answers.graph_parts import LineTexts, call_lines, mark, within_file
 
@@ -59,18 +61,26 @@ def _size(lines: Iterator[str] | Sequence[str]) -> int:
 
 
 def _lines(rows: Sequence[TypeRow], texts: LineTexts, detail: RowDetail) -> Iterator[str]:
+    usual = usual_kind(rows)
     for test, of_kind in groupby(rows, key=lambda row: row.branch.node.test):
         if test:
             yield "in tests:"
         for path, found in groupby(of_kind, key=lambda row: row.branch.node.file_path):
             yield path
             for row in found:
-                yield from _row_lines(row, texts, detail)
+                yield from _row_lines(row, texts, detail, usual)
 
 
-def _row_lines(row: TypeRow, texts: LineTexts, detail: RowDetail) -> Iterator[str]:
+def usual_kind(rows: Sequence[TypeRow]) -> SymbolKind | None:
+    """Returns the kind of most types; other kinds are named beside their types."""
+    kinds = Counter(row.branch.node.kind for row in rows if row.branch.node.kind)
+    return kinds.most_common(1)[0][0] if kinds else None
+
+
+def _row_lines(row: TypeRow, texts: LineTexts, detail: RowDetail, usual: SymbolKind | None) -> Iterator[str]:
     branch = row.branch
-    name = f"{mark(branch.via.status)} {within_file(branch.node)}"
+    kind = f"{branch.node.kind.value} " if branch.node.kind and branch.node.kind is not usual else ""
+    name = f"{mark(branch.via.status)} {kind}{within_file(branch.node)}"
     indirect = f" (indirect, over {row.over})" if row.over else ""
     if detail is RowDetail.NONE:
         yield f"{name}{indirect}"

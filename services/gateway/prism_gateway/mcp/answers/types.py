@@ -1,6 +1,7 @@
 """Supertypes and subtypes as text, with the lines that may declare further ones."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from prism_contracts.code import EdgeStatus
@@ -83,7 +84,9 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
 def _counts(rows: Sequence[TypeRow]) -> str:
     indirect = sum(bool(row.over) for row in rows)
     direct = f"{len(rows) - indirect} direct"
-    return f"{direct}, {indirect} indirect" if indirect else direct
+    kinds = Counter(row.branch.node.kind.value for row in rows if row.branch.node.kind)
+    named = ", ".join(several(count, kind) for kind, count in kinds.most_common())
+    return "".join([direct, f", {indirect} indirect" if indirect else "", f": {named}" if named else ""])
 
 
 def _with_range(line: SourceLine) -> SourceLine:
