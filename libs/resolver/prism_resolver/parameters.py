@@ -77,6 +77,15 @@ _SAME = {
 _PRIMITIVE = frozenset({"bool", "boolean", "byte", "char", "double", "float", "int", "long", "short"})
 
 
+# Types of standard libraries that take no function, in small letters.
+_TAKE_NO_FUNCTION = frozenset(
+    {
+        "cancellationtoken", "class", "collection", "datetime", "dictionary", "duration", "exception", "guid", "ienumerable",
+        "inputstream", "list", "map", "set", "stream", "task", "throwable", "timespan", "type", "uri",
+    }
+)  # fmt: skip
+
+
 class ArgumentFit(IntEnum):
     """How well arguments fit parameters."""
 
@@ -150,6 +159,19 @@ def best_fitting(language: str, overloads: Sequence[Sequence[str]], arguments: s
         plain = [at for at in found if not _is_longer(overloads[at], [overloads[other] for other in found])]
         found = plain or found
     return found
+
+
+def types_given_functions(language: str, parameters: str, arguments: str) -> list[str]:
+    """Returns the types of the parameters for which a call gives a function as it is written: `d => d.Open()`."""
+    wanted, given = _read(parameters), _read(arguments)
+    if wanted and wanted[0].label == _OBJECT and language == "csharp":
+        wanted = wanted[1:]
+    found = [
+        _parameter_for(language, at, given, wanted)
+        for at, argument in enumerate(given)
+        if argument.type == LAMBDA_TYPE and wanted
+    ]
+    return [one.type for one in found if one]
 
 
 def without_marks(parameters: str) -> str:
@@ -369,7 +391,7 @@ def _contradicts(language: str, parameter: Parameter, wanted: str, given: str) -
     if given == NULL_TYPE:
         return parameter.type in _PRIMITIVE and language in _STRICT
     if given == LAMBDA_TYPE:
-        return bool(kind) or wanted.endswith("[]")
+        return bool(kind) or wanted.endswith("[]") or wanted in _TAKE_NO_FUNCTION
     if kind and own:
         is_converted = {kind, own} <= {"number", "char"} or (
             language == "cpp" and "string" not in {kind, own}

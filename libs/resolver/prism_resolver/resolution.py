@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import (
     CALLABLE_KINDS,
+    LAMBDA_TYPE,
     TYPE_KINDS,
     VALUE_KINDS,
     Binding,
@@ -42,7 +43,7 @@ from prism_resolver.languages import (
 )
 from prism_resolver.modules import Certainty
 from prism_resolver.occurrences import DefinitionSite
-from prism_resolver.parameters import OVERLOADS, best_fitting, fits
+from prism_resolver.parameters import OVERLOADS, best_fitting, fits, types_given_functions
 from prism_resolver.program import LocatedModule, Program
 from prism_resolver.unit import (
     INHERITS,
@@ -58,7 +59,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 20
+RULES = 21
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -82,6 +83,10 @@ _CONSTRUCTOR_CALLS: Mapping[str, frozenset[str]] = {
     "java": frozenset({"super", "this"}),
     "kotlin": frozenset({"super", "this"}),
 }
+
+
+# Types that take no function, which interfaces and delegates do.
+_CLASSES = frozenset({SymbolKind.CLASS, SymbolKind.STRUCT, SymbolKind.ENUM})
 
 
 class ReferenceEdge(NamedTuple):
@@ -315,10 +320,22 @@ class Resolver:
     def _fitting(self, refs: Sequence[SymbolRef], arguments: str) -> Sequence[SymbolRef]:
         """Returns the functions among definitions of a name that arguments fit best."""
         known = self._program.overloads(refs)
+        if LAMBDA_TYPE in arguments:
+            known = {ref: every for ref, every in known.items() if self._may_take_functions(every, arguments)}
         functions = list(known)
         return tuple(
             functions[at] for at in best_fitting(self._unit.language, list(known.values()), arguments)
         )
+
+    def _may_take_functions(self, declared: Sequence[str], arguments: str) -> bool:
+        """Whether a function that is given as an argument may be taken: a class or a structure of the program is none."""
+        types = types_given_functions(self._unit.language, declared[0], arguments)
+        return not any(map(self._is_only_class, types))
+
+    def _is_only_class(self, name: str) -> bool:
+        """Whether all definitions of a name are classes that no function is converted to."""
+        refs = self._program.named(name)
+        return bool(refs) and all(self._program.definition(ref).kind in _CLASSES for ref in refs)
 
     def _with_overloads_elsewhere(self, refs: Sequence[SymbolRef]) -> Sequence[SymbolRef]:
         """Adds the overloads of a member that other files define, in languages that allow it."""
@@ -572,8 +589,9 @@ class Resolver:
         if not value.is_known and self._is_read_from_local(reference, steps):
             return UNTRACED
         member = self._inference.member_of(value, reference.name)
-        if not member.is_known and self._unit.language == "csharp":
-            member = self._inference.extension_of(value, reference.name)
+        if self._unit.language == "csharp" and not self._takes(member, reference):
+            extension = self._inference.extension_of(value, reference.name)
+            member = extension if extension.is_known else member
         if value.kind is ValueKind.UNKNOWN and self._unit.language in JVM and reference.name[:1].isupper():
             member = self._inference.value_of((*steps, Step(reference.name)), location)  # `town.shop.Depot`
         if value.kind is ValueKind.SUPER and not member.is_known and self._unit.language in BASES_ARE_NAMED:
@@ -592,6 +610,18 @@ class Resolver:
         )
         member = self._whole(member)
         return self._as_meaning(member, LookupKind.MEMBERS if is_object else LookupKind.ALL)
+
+    def _takes(self, member: Value, reference: Reference) -> bool:
+        """Whether a member is known, and is no function that the arguments of a call surely do not fit."""
+        if member.kind is not ValueKind.SYMBOL or reference.kind is not ReferenceKind.CALL:
+            return member.is_known
+        if not reference.arguments or not all(map(self._is_callable, member.symbols)):
+            return True
+        everywhere = self._with_overloads_elsewhere(member.symbols)
+        return bool(
+            self._fitting(everywhere, reference.arguments)
+            or self._inherited_overload(member.symbols, reference.arguments)
+        )
 
     def _is_read_from_local(self, reference: Reference, steps: Sequence[Step]) -> bool:
         """Whether a member is read from a local variable, without a call."""

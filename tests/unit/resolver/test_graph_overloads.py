@@ -494,3 +494,65 @@ def test_cpp_a_field_of_a_header_is_used_where_its_member_is_called() -> None:
         "shop.cpp": '#include "shop.hpp"\nvoid Shop::run() { gate_.open(); }\n',
     }
     assert {"2 gate_ -> 3", "2 open -> 1"} <= lines_of(files, "shop.cpp")
+
+
+CSHARP_EXTENSION = """\
+namespace A {
+public interface IDepot<T> { int Weigh(T one); int Weigh(Load load); }
+public class Depot : IDepot<int> { public int Weigh(int one) { return 1; } public int Weigh(Load load) { return 2; } }
+public class Load { }
+public static class Ext {
+  public static int Weigh<T>(this IDepot<T> depot, T one, Action<T> then) { return 3; }
+  public static int Weigh<T>(this IDepot<T> depot, T one, Load load) { return 4; }
+}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "line", "is_sure"),
+    [
+        ("depot.Weigh(new Other(), then => {\n then.Go();\n });", 6, True),
+        ("any.Weigh(1, then => {\n then.Go();\n });", 6, True),
+        ("depot.Weigh(new Load());", 3, True),
+        ("unknown.Weigh(1, then => {\n then.Go();\n });", 6, False),
+    ],
+)
+def test_csharp_arguments_that_fit_no_member_choose_an_extension(call: str, line: int, is_sure: bool) -> None:
+    user = f"using A;\nclass User {{ void Go(Depot depot, IDepot<int> any) {{\n {call}\n}} }}\n"
+    files = {"a.cs": CSHARP_EXTENSION, "user.cs": user}
+    facts = [facts_of(*file) for file in files.items()]
+    program = Program()
+    for file in facts:
+        program.add(file)
+    found = {
+        (facts[0].symbols[edge.target.symbol].name_line, edge.status == "resolved")
+        for edge in edges(program, facts[1])
+        if facts[1].references[edge.reference].name == "Weigh"
+    }
+    assert found == {(line, is_sure)}
+
+
+JAVA_FUNCTIONS = """\
+package a;
+interface Then { void go(); }
+class Load { }
+class Depot {
+  int weigh(String name, Load load) { return 1; }
+  int weigh(String name, Then then) { return 2; }
+}
+"""
+
+
+def test_java_function_is_no_object_of_a_class() -> None:
+    user = 'package a;\nclass User { int f(Depot d) {\n return d.weigh("x", () -> {\n  go();\n });\n} }\n'
+    facts = [facts_of("a/Depot.java", JAVA_FUNCTIONS), facts_of("a/User.java", user)]
+    program = Program()
+    for file in facts:
+        program.add(file)
+    found = [
+        (facts[0].symbols[edge.target.symbol].name_line, edge.status)
+        for edge in edges(program, facts[1])
+        if facts[1].references[edge.reference].name == "weigh"
+    ]
+    assert found == [(6, "resolved")]
