@@ -36,7 +36,7 @@ HISTORY_FILES_MAX = 20_000
 ANCHORS_MAX = 100
 # In place of a commit: the index holds edits that no commit does.
 UNCOMMITTED: Final = "uncommitted"
-# The same for documents of which no commit was made yet.
+# The same for documents while no commit has ever held all of them as they are.
 NO_TREE: Final = f"tree:{'0' * 64}"
 # Together they fit a value of a bucket.
 LINK_REPOS_MAX = 500

@@ -44,4 +44,4 @@ def test_stages_have_their_times(
 def test_a_commit_is_short_and_none_is_none() -> None:
     assert commit("a" * 40) == "aaaaaaa"
     assert commit("tree:" + "b" * 64) == "tree:bbbbbbb"
-    assert commit(NO_TREE) == "no commit yet"
+    assert commit(NO_TREE) == "no commit"

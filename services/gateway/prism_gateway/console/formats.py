@@ -52,7 +52,7 @@ def size(count: int) -> str:
 def commit(value: str) -> str:
     """Returns the beginning of a commit, or of the digest of a folder."""
     if value == NO_TREE:
-        return "no commit yet"
+        return "no commit"
     kind, mark, digest = value.rpartition(":")
     return f"{kind}{mark}{digest[:COMMIT_CHARS]}" if value else "—"
 
