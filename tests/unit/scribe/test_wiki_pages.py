@@ -7,15 +7,15 @@ import pytest
 from markdown_it import MarkdownIt
 from wiki_repository import file, repository, symbol
 
+from prism_chunker.core import chunk_file
 from prism_contracts.code import SymbolKind
 from prism_contracts.records import WikiPageKind
 from prism_contracts.rpc.graph import TreeBranch
 from prism_contracts.rpc.guidance import ContextSection
 from prism_contracts.rpc.wiki import WikiPageSummary
-from prism_scribe.core.wiki import contents, pages
+from prism_scribe.core.wiki import contents, pages, test_kit
 from prism_scribe.core.wiki.header import with_header
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
-from prism_scribe.core.wiki.pages import guide
 
 HOSTILE = '# x [l](https://evil.test) <img src=x> `"| ![i](j)\n## y'
 PARSER = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -166,26 +166,36 @@ def test_the_guide_has_the_commands_of_manifests_and_documents():
     assert "```sh\npip install depot\n```" in page
 
 
-def test_the_guide_lists_what_tests_can_use():
+def test_the_guide_lists_what_tests_use_and_a_short_test():
     orientation, evidence = repository()
-    helpers = ("tests/conftest.py", "tests/unit/base/boxes.py")
-    tests = {path: file(path, test=True) for path in (*helpers, "tests/unit/test_base.py")}
-    outline = evidence["types"].outlines["src/depot/depot.py"]
-    symbols = (
-        symbol(
-            "parcel", SymbolKind.FUNCTION, 4, signature="def parcel(depot)", docstring="A parcel on its way."
-        ),
-        symbol("test_parcel", SymbolKind.FUNCTION, 9),
+    conftest = "def parcel(depot):\n    return 1\n\ndef unused():\n    return 2"
+    tests = "\n".join(
+        f"def test_{number}(parcel):\n    depot = opened()\n    depot.put(parcel)\n    assert depot\n"
+        for number in range(4)
     )
-    outlines = {path: outline.model_copy(update={"symbols": symbols}) for path in helpers}
-    shown = replace(orientation, files={**orientation.files, **tests})
+    texts = {
+        "tests/conftest.py": conftest,
+        "tests/unit/test_depot.py": f"def opened():\n    return 1\n\n{tests}",
+    }
+    files = {path: file(path, test=True) for path in texts}
+    shown = replace(orientation, files=files)
+    outlines = {}
+    for path, text in texts.items():
+        symbols = tuple(chunk_file(path, text).symbols)
+        outlines[path] = (
+            evidence["types"].outlines["src/depot/depot.py"].model_copy(update={"symbols": symbols})
+        )
     entry = next(one for one in contents.plan(shown) if one.key == "run-and-test")
+    known = Evidence(outlines=outlines, texts={path: tuple(text.split("\n")) for path, text in texts.items()})
 
-    page = pages.write(entry, shown, Evidence(outlines=outlines), ())
+    page = pages.write(entry, shown, known, ())
 
-    assert guide.helper_files(shown) == [*helpers]
-    assert "| `def parcel(depot)` | A parcel on its way. | `tests/conftest.py:4` |" in page
-    assert "test_parcel" not in page
+    assert test_kit.helper_files(shown) == [*texts]
+    assert "| `def parcel(depot)` |" in page
+    assert "| `def unused()` |" in page
+    assert "| `def opened()` |" in page
+    assert "| `def test_0" not in page
+    assert "A short test:\n\n`test_0`, `tests/unit/test_depot.py:4-7`:" in page
 
 
 def test_tests_and_examples_are_no_components():

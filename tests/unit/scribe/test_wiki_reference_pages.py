@@ -556,3 +556,41 @@ def test_errors_that_are_made_where_they_are_returned_are_listed():
     text = 'package depot\n\nfunc open() error {\n\tif closed {\n\t\treturn errors.New("the depot is closed")\n\t}\n\treturn nil\n}\n'
     row = '| `return errors.New("the depot is closed")` | `if closed` | `open` | `depot.go:5` |'
     assert row in page("errors", "depot.go", text)
+
+
+def test_attributes_that_a_constructor_sets_are_listed():
+    text = "class Depot:\n    def __init__(self, rate):\n        self.rate: int = rate  # per parcel\n        self._own = 1\n        self.full == 2\n\n    def open(self):\n        self.late = 1\n"
+    shown = page("types", "depot.py", text)
+
+    assert "| `self.rate: int = rate` | per parcel | 3 |" in shown
+    assert "_own" not in shown
+    assert "self.full" not in shown
+    assert "| `self.late = 1` | 8 |" not in shown
+
+
+def test_documents_that_name_more_of_the_code_come_first():
+    about = Prose(
+        "docs/b.md", None, ("# B", "", "`Depot` and `load` are all that you need to know about this.")
+    )
+    aside = Prose("docs/a.md", None, ("# A", "", "A place where people who use this can talk to each other."))
+    orientation, evidence = seen("depot.py", "class Depot: ...\ndef load(): ...\n", (aside, about))
+    shown = "\n".join(documents.lines(orientation, evidence, ()))
+
+    assert shown.index("docs/b.md") < shown.index("docs/a.md")
+
+
+def test_flows_also_begin_at_what_calls_most_and_is_in_no_flow():
+    calls = "\n".join(f"    step_{letter}()" for letter in "abcd")
+    text = "\n".join(
+        [
+            *(f"def step_{letter}(): ..." for letter in "abcd"),
+            "def work():",
+            calls,
+            "def rest():",
+            "    step_a()",
+        ]
+    )
+    _, evidence = seen("depot.py", text)
+
+    assert contents.further_starts(evidence.outlines, evidence.texts, ()) == [("depot.py", 5)]
+    assert contents.further_starts(evidence.outlines, evidence.texts, {("depot.py", 5)}) == []

@@ -163,3 +163,18 @@ def test_a_long_function_keeps_its_last_decisions():
     shown = walkthrough(evidence("src/send.py", text, ("send", 1, count)), ["src/send.py"], 1.0)
     assert f"{count}      return last_word(parcel)" in shown
     assert any("parcel.aa" in line for line in shown)
+
+
+def test_a_long_function_shows_the_calls_of_others():
+    plain = [f"    parcel.stop_{letter}{other}()" for letter in "abcdefgh" for other in "abcdefgh"]
+    text = "\n".join(
+        ["def send(parcel):", *plain, "    lift(parcel)", *plain, "def lift(parcel):", "    return parcel"]
+    )
+    count = len(text.split("\n"))
+    shown = walkthrough(
+        evidence("src/send.py", text, ("send", 1, count - 2), ("lift", count - 1, count)),
+        ["src/send.py"],
+        1.0,
+    )
+    assert f" {len(plain) + 2}      lift(parcel)" in shown
+    assert not any("stop_bb" in line for line in shown)

@@ -45,10 +45,10 @@ from prism_contracts.rpc.maps import (
     ModuleMapRequest,
 )
 from prism_runtime.bus import Bus
-from prism_scribe.core.wiki import contents
+from prism_scribe.core.wiki import contents, test_kit
 from prism_scribe.core.wiki.commands import is_manifest, is_workflow
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
-from prism_scribe.core.wiki.pages import extending, guide, types
+from prism_scribe.core.wiki.pages import extending, types
 from prism_scribe.core.wiki.prose import guides, is_translation
 
 TIMEOUT_S = 14.0
@@ -144,6 +144,14 @@ class WikiSources:
         survey = await self._survey(orientation)
         starts = contents.flow_starts(orientation, survey.outlines)
         calls = await self._each(starts, self._calls)
+        reached = {
+            (node.file_path, node.line)
+            for reply in calls.values()
+            for node in (*reply.roots, *(branch.node for branch in reply.branches))
+        }
+        calls |= await self._each(
+            contents.further_starts(survey.outlines, survey.texts, reached), self._calls
+        )
         called = [branch.node.file_path for reply in calls.values() for branch in reply.branches]
         roots = [root.file_path for reply in calls.values() for root in reply.roots]
         paths = list(dict.fromkeys([*roots, *called]))
@@ -160,7 +168,8 @@ class WikiSources:
         )
 
     async def _of_guide(self, orientation: Orientation) -> Evidence:
-        return Evidence(outlines=await self._outlined(guide.helper_files(orientation)))
+        paths = test_kit.helper_files(orientation)
+        return Evidence(outlines=await self._outlined(paths), texts=await self._read(paths))
 
     async def _of_types(self, orientation: Orientation) -> Evidence:
         survey = await self._survey(orientation)

@@ -26,7 +26,7 @@ _PREPARES = re.compile(
 _PROGRAM = re.compile(
     r"(?:if|for|while|until|case|function)\b"
 )  # a step that is a program, and not a command
-_SECRET = re.compile(r"\$\{\{\s*secrets\.|\$\{?[A-Z_]*(?:TOKEN|PASSWORD|SECRET)\b")
+_SECRET = re.compile(r"\$\{\{|\$\{?[A-Z_]*(?:TOKEN|PASSWORD|SECRET)\b")
 _TOX_ENV = re.compile(r"^\[testenv:([\w.-]+)\]")
 # A function of Python that a tool runs by its name: a session of Nox, a task of Invoke.
 _DECORATED = re.compile(r"^@(?:nox\.)?(?:session|task)\b")

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from prism_contracts.code import CALLABLE_KINDS, CALLING_LANGUAGES, Symbol
@@ -30,6 +30,9 @@ FLOWS_OF_FILE_MAX = 3
 PROGRAMS_MAX = 4
 COMMANDS_MAX = 5
 FLOW_DEPTH = 4
+FIRST_STARTS = 6  # before those that are in no other flow
+FURTHER_STARTS_MAX = 4
+FURTHER_CALLS_MIN = 4
 # Constants and variants are among them, and are left out.
 FLOW_WIDTH = 16
 HIERARCHIES_MAX = 12
@@ -45,6 +48,7 @@ _COMMAND_TYPE = re.compile(r"(?:Command|Cmd)$")
 _BUILDS = re.compile(
     r"^(?:setup|conftest|noxfile|tasks|build|Package|mix|Rakefile|gulpfile|\w+\.config)\.\w+$"
 )
+_CALLS = re.compile(r"([A-Za-z_]\w*)[!?]?\(")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -92,6 +96,37 @@ def flow_starts(orientation: Orientation, outlines: Mapping[str, OutlineReply]) 
     """
     starts = [*_programs(orientation), *_commands(outlines), *_called_in_documents(orientation, outlines)]
     return (list(dict.fromkeys(starts)) or _functions(orientation, outlines))[:FLOWS_MAX]
+
+
+def further_starts(
+    outlines: Mapping[str, OutlineReply],
+    texts: Mapping[str, Sequence[str]],
+    reached: Collection[tuple[str, int]],
+) -> list[tuple[str, int]]:
+    """Returns the functions that call most of the others but are in no flow, as (path, line).
+
+    What a program finds by its name while it runs, such as the class of a worker, has no call that leads to it.
+    """
+    names = Counter(
+        symbol.name
+        for outline in outlines.values()
+        for symbol in outline.symbols
+        if symbol.kind in CALLABLE_KINDS
+    )
+    scored: list[tuple[int, str, int]] = []
+    for path, outline in outlines.items():
+        text = texts.get(path, ())
+        for symbol in outline.symbols:
+            if symbol.kind in CALLABLE_KINDS and symbol.exported and (path, symbol.name_line) not in reached:
+                called = {
+                    name
+                    for line in text[symbol.name_line : symbol.end_line]
+                    for name in _CALLS.findall(line)
+                    if names[name] == 1 and name != symbol.name
+                }
+                if len(called) >= FURTHER_CALLS_MIN:
+                    scored.append((-len(called), path, symbol.name_line))
+    return [(path, line) for _, path, line in sorted(scored)[:FURTHER_STARTS_MAX]]
 
 
 def _programs(orientation: Orientation) -> list[tuple[str, int]]:

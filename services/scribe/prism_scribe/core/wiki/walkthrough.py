@@ -18,9 +18,9 @@ FUNCTIONS_MAX = 72
 # The most lines that a page shows: of a component with most of the references, and of one with few.
 LINES_MAX = 900
 LINES_OF_SMALL_MAX = 120
-WHOLE_LINES_MAX = 44
+WHOLE_LINES_MAX = 60
 # The most lines of a longer function.
-SHOWN_LINES_MAX = 48
+SHOWN_LINES_MAX = 60
 # The last lines among them are always shown: the end of a function often returns or raises its result.
 SHOWN_LAST_LINES = 14
 LINES_MIN = 2
@@ -44,6 +44,7 @@ GAP_MAX = 2
 # Modules inside a source file whose functions are tests.
 _TEST_MODULES = frozenset({"test", "tests"})
 
+_TEST_MARK = re.compile(r"^\s*#\[(?:\w+::)?test\b")
 _COMMENT = re.compile(r"^\s*(?://|#(?!\[|!\[|include|if|endif|define|else)|/\*|\*\s|--\s|;;)")
 # Lines that decide, repeat, end or fail, in the languages whose calls are followed.
 _DECISION = re.compile(
@@ -78,13 +79,15 @@ def walkthrough(evidence: Evidence, paths: Sequence[str], share: float) -> list[
 
     `share` is the part of the weight of all references in the repository that these files carry, 0 to 1.
     """
-    functions = _ranked([one for path in paths for one in _functions(evidence, path)])
+    every = [one for path in paths for one in _functions(evidence, path)]
+    functions = _ranked(every)
+    named = frozenset(one.symbol.name for one in every)
     order = {path: position for position, path in enumerate(paths)}
     blocks: list[tuple[tuple[int, int], list[str]]] = []
     shapes: set[tuple[str, ...]] = set()
     room = max(LINES_OF_SMALL_MAX, min(LINES_MAX, round(2 * share * LINES_MAX)))
     for one in functions:
-        shown, shape = _shown(one), _shape(one)
+        shown, shape = _shown(one, named), _shape(one)
         if len(shown) <= room and shape not in shapes and len(blocks) < FUNCTIONS_MAX:
             room -= len(shown)
             shapes.add(shape)
@@ -105,7 +108,8 @@ def function(evidence: Evidence, path: str, line: int) -> list[str]:
     """Returns the function whose name is on this line, as a block; nothing if there is none."""
     for one in _functions(evidence, path):
         if one.symbol.name_line == line and one.lines:
-            return _block(one, _shown(one), evidence.outlines[path].language)
+            named = frozenset(other.symbol.name for other in _functions(evidence, path))
+            return _block(one, _shown(one, named), evidence.outlines[path].language)
     return []
 
 
@@ -120,7 +124,9 @@ def _ranked(functions: Sequence[_Function]) -> list[_Function]:
         # A call of a name that several functions share is ambiguous, so it does not count.
         called = min(callers[name], CALLERS_MAX) if named[name] == 1 else 0
         score = one.decisions + CALL_WEIGHT * (calls + called) + BEGINS_WEIGHT * bool(_BEGINS.match(name))
-        if score >= SCORE_MIN and len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
+        # A function that only passes on what it is given says no more than its name.
+        says = one.decisions + calls > 1 or _BEGINS.match(name) or len(one.lines) > LINES_MIN + 1
+        if score >= SCORE_MIN and says and len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
             scores[position] = score / (1 + len(one.lines) / SCORE_LINES)
     return [functions[position] for position in sorted(scores, key=lambda position: -scores[position])]
 
@@ -129,7 +135,10 @@ def _functions(evidence: Evidence, path: str) -> Iterator[_Function]:
     """Yields the functions of a file, except nested functions and tests."""
     outline, text = evidence.outlines.get(path), evidence.texts.get(path, ())
     for symbol in outline.symbols if outline else ():
-        is_test = _TEST_MODULES.intersection(symbol.qualified_name.split(".")[:-1])
+        above = text[max(0, symbol.start_line - 1) : symbol.name_line - 1]
+        is_test = _TEST_MODULES.intersection(symbol.qualified_name.split(".")[:-1]) or any(
+            map(_TEST_MARK.match, above)
+        )
         if symbol.kind not in CALLABLE_KINDS or symbol.bodiless or is_test:
             continue
         if _is_inside_callable(outline, symbol):
@@ -164,13 +173,15 @@ def _is_inside_callable(outline: OutlineReply | None, symbol: Symbol) -> bool:
     return False
 
 
-def _shown(one: _Function) -> list[int]:
-    """Returns the numbers of the lines to show."""
+def _shown(one: _Function, named: Collection[str]) -> list[int]:
+    """Returns the numbers of the lines to show. `named` are functions whose calls are shown."""
     every = one.lines
     if len(every) <= WHOLE_LINES_MAX:
         return list(every)
     head = _signature_end(one)
-    telling = [number for number in every if number <= head or number == one.last or _tells(one.text, number)]
+    telling = [
+        number for number in every if number <= head or number == one.last or _tells(one.text, number, named)
+    ]
     if len(telling) > SHOWN_LINES_MAX:
         telling = [number for number in telling if number <= head or _decides(one.text[number - 1])]
     if len(telling) > SHOWN_LINES_MAX:
@@ -193,11 +204,12 @@ def _without_small_gaps(every: Sequence[int], chosen: Collection[int]) -> list[i
     return shown
 
 
-def _tells(text: Sequence[str], number: int) -> bool:
+def _tells(text: Sequence[str], number: int, named: Collection[str]) -> bool:
     line = text[number - 1]
     above = text[number - 2] if number > 1 else ""
+    calls = any(name in named for name in _CALL.findall(line))
     # The line below a comment is what the comment is about.
-    return _decides(line) or _FORMULA.search(line) is not None or _COMMENT.match(above) is not None
+    return _decides(line) or calls or _FORMULA.search(line) is not None or _COMMENT.match(above) is not None
 
 
 def _decides(line: str) -> bool:

@@ -1,9 +1,9 @@
 """What the authors write: the sections of their documents and the documentation in the code, each by its first words."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 from prism_contracts.records import WikiTocEntry
 from prism_contracts.rpc.guidance import ContextSection
 from prism_scribe.core.wiki import markdown, module_docs, prose
@@ -17,7 +17,7 @@ MODULES_MAX = 20
 SECTION_CHARS = (2_400, 1_200, 700, 320)
 BLOCK_LINES_MAX = 30
 PASSAGE_CHARS_MIN = 600
-CHARS_MAX = 52_000
+CHARS_MAX = 74_000
 # Documents of the project's process say less of the code than others.
 _LATE = (ContextSection.DECISIONS, ContextSection.CONTRIBUTING, ContextSection.CHANGELOG)
 _NO_SECTION = re.compile(
@@ -28,6 +28,7 @@ _NO_SECTION = re.compile(
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
     """Returns the page."""
     documents = [one for one in orientation.documents if one.section not in _LATE]
+    documents.sort(key=_order(evidence))
     documents += module_docs.documents(surveyed(orientation), evidence)[:MODULES_MAX]
     documents += [one for one in orientation.documents if one.section in _LATE]
     lead = "The sections of the documents by their first words, and where each goes on."
@@ -47,6 +48,17 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     if left_out:
         found += ["## More documents", "", f"Not quoted here: {markdown.joined(left_out)}.", ""]
     return ["# What the documents say", "", lead, "", *found]
+
+
+def _order(evidence: Evidence) -> Callable[[Prose], tuple[bool, int]]:
+    """Returns the order of documents: introductions, then those that name most of the code."""
+    defined = {
+        symbol.name.rpartition(".")[2]
+        for outline in evidence.outlines.values()
+        for symbol in outline.symbols
+        if symbol.exported and symbol.kind in CALLABLE_KINDS | TYPE_KINDS
+    }
+    return lambda one: (one.section is None, -len(defined & prose.names_in_code([one]).keys()))
 
 
 def _size(documents: Sequence[Prose], section_chars: int) -> int:

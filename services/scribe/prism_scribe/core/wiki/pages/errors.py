@@ -12,7 +12,7 @@ from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation
 
 ERRORS_MAX = 60
-RAISED_MAX = 50
+RAISED_MAX = 90
 PLACES_MAX = 3
 FIELDS_MAX = 4
 ATTRIBUTE_LINES_MAX = 3
@@ -31,8 +31,8 @@ _RAISED = re.compile(
 _PANIC = re.compile(r"(?:^|\s)panic!?\(|\b(?:bail|anyhow)!\(")
 # An error of Go that is made where it is returned.
 _MADE_HERE = re.compile(r"\breturn\b.*\b(?:errors\.New|fmt\.Errorf)\(\"")
-UNNAMED = frozenset({"panic", "error"})
-UNNAMED_MAX = 16
+# Places of an error that the repository does not define: each is raised for another reason.
+OTHERS_MAX = 16
 # What a variant of a Rust enum says where it is printed: `#[error("the depot is full")]`.
 _DISPLAYED = re.compile(r"#\[error\(\"(?P<said>[^\"]+)\"")
 _MATCHED = re.compile(r"\bmatches!\(|\b(?:if|while)\s+let\b|[=!]=\s*\w")
@@ -270,7 +270,7 @@ def _others(raised: dict[str, list[_Raised]]) -> list[str]:
             markdown.code(one.inside),
             markdown.place(one.path, one.line),
         )
-        for name, places in raised.items()
-        for one in places[: UNNAMED_MAX if name in UNNAMED else PLACES_MAX]
+        for places in raised.values()
+        for one in places[:OTHERS_MAX]
     ]
     return markdown.table(("statement", "under", "inside", "place"), rows[:RAISED_MAX])

@@ -17,7 +17,7 @@ CALLS_OF_ONE_MAX = 12
 ROOT = -1
 # A flow is of calls: what reads a constant or makes a variant of an enum is none.
 VALUES = frozenset({SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.FIELD, SymbolKind.PROPERTY})
-FLOWS_MAX = 8
+FLOWS_MAX = 12
 # Lines of code under a flow: the function that it begins with, then those that this one calls.
 CODE_LINES_MAX = 110
 
@@ -28,7 +28,8 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     # Two entry points may lead to one function.
     by_root = {(calls.roots[0].file_path, calls.roots[0].line): calls for calls in begun if calls.branches}
     with_calls = list(by_root.values())[:FLOWS_MAX]
-    flows = [line for calls in with_calls for line in _flow(orientation, calls, evidence)]
+    shown: set[tuple[str, int]] = set()
+    flows = [line for calls in with_calls for line in _flow(orientation, calls, evidence, shown)]
     ended = [calls.roots[0] for calls in begun if not calls.branches]
     if ended:
         names = [f"{_name(node)} ({markdown.place(node.file_path, node.line)})" for node in ended]
@@ -47,7 +48,9 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     ]
 
 
-def _flow(orientation: Orientation, calls: CallHierarchyReply, evidence: Evidence) -> Iterator[str]:
+def _flow(
+    orientation: Orientation, calls: CallHierarchyReply, evidence: Evidence, quoted: set[tuple[str, int]]
+) -> Iterator[str]:
     root = calls.roots[0]
     yield f"## From {_name(root)}"
     yield ""
@@ -61,16 +64,19 @@ def _flow(orientation: Orientation, calls: CallHierarchyReply, evidence: Evidenc
     yield from _listed(calls, evidence, shown, caller=ROOT, depth=0)
     yield ""
     yield from _diagram(calls, root, shown)
-    yield from _code([root, *(calls.branches[position].node for position in shown[ROOT].positions)], evidence)
+    yield from _code(
+        [root, *(calls.branches[position].node for position in shown[ROOT].positions)], evidence, quoted
+    )
 
 
-def _code(nodes: Sequence[GraphNode], evidence: Evidence) -> Iterator[str]:
-    """Yields the code of the first functions of a flow that there is room for."""
+def _code(nodes: Sequence[GraphNode], evidence: Evidence, quoted: set[tuple[str, int]]) -> Iterator[str]:
+    """Yields the code of the first functions of a flow that there is room for, each once on the page."""
     room = CODE_LINES_MAX
     blocks = []
     for node in nodes:
         block = function(evidence, node.file_path, node.line)
-        if block and len(block) <= room:
+        if block and len(block) <= room and (node.file_path, node.line) not in quoted:
+            quoted.add((node.file_path, node.line))
             room -= len(block)
             blocks.append(block)
     if blocks:

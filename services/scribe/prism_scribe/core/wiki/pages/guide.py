@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS
 from prism_contracts.records import WikiTocEntry
 from prism_contracts.rpc.guidance import ContextSection
-from prism_scribe.core.wiki import commands, declarations, markdown, prose, single_tests
+from prism_scribe.core.wiki import commands, markdown, prose, single_tests, test_kit
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 
 COMMANDS_MAX = 30
@@ -24,8 +23,6 @@ _LOCKS = {
 }
 _SCRIPT = re.compile(r"^npm run")
 _EXAMPLE = re.compile(r"^examples?/[^/]+\.(?:rs|go|py|rb|js|ts|java|ex|exs|php|kt|swift|c|cc|cpp)$")
-# What tests read is not a test.
-_DATA = re.compile(r"(?:^|/)(?:testdata|fixtures|snapshots|__snapshots__|data)(?:/|$)", re.IGNORECASE)
 
 _ABOUT_RUNNING = re.compile(
     r"\b(?:install\w*|set.?up|getting started|quick.?start|get it|get started|usage|build(?:ing|s)?|run(?:ning|s)?|"
@@ -35,17 +32,6 @@ _ABOUT_RUNNING = re.compile(
 _QUOTED = (ContextSection.README, ContextSection.CONTRIBUTING, ContextSection.ARCHITECTURE, None)
 GUIDES_MAX = 4
 GUIDE_SECTIONS_MAX = 3
-
-
-# Files beside tests that have no tests, but what tests use.
-_HELPER = re.compile(
-    r"(?:^|/)(?:conftest|_?helpers?|_?utils?|common|support|fixtures?|mocks?|fakes?|stubs?|base|"
-    r"\w*test(?:ing)?(?:utils?|helpers?|support|base|case)|testing_\w+|(?:Abstract|Base)\w*Tests?|(?:spec|test)_helper)"
-    r"(?:/[^/]+)?\.\w+$"
-)
-HELPER_FILES_MAX = 12
-HELPERS_MAX = 40
-_IS_TEST = re.compile(r"^(?:test_|Test[A-Z_]|Benchmark|Example)")
 
 
 def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, ...]) -> list[str]:
@@ -62,7 +48,7 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
         *_commands(orientation),
         *markdown.section("Examples", _examples(orientation)),
         *markdown.section("Where the tests are", _tests(orientation)),
-        *markdown.section("What tests can use", _helpers(orientation, evidence)),
+        *markdown.section("What tests can use", test_kit.lines(orientation, evidence)),
     ]
     lead = "Prism runs nothing of a repository: what follows is quoted, not tried."
     return ["# How to run and test", "", lead, "", *(found or ["No document or manifest says how."])]
@@ -174,7 +160,7 @@ def _one_test(orientation: Orientation) -> list[str]:
 def _tests(orientation: Orientation) -> list[str]:
     counts: dict[str, int] = {}
     for path in orientation.files:
-        if orientation.is_test(path) and not _DATA.search(path):
+        if orientation.is_test(path) and not test_kit.DATA.search(path):
             folder = str(PurePosixPath(path).parent)
             counts[folder] = counts.get(folder, 0) + 1
     if len(counts) > TEST_FOLDERS_MAX:
@@ -187,28 +173,6 @@ def _tests(orientation: Orientation) -> list[str]:
         for folder, count in largest[:TEST_FOLDERS_MAX]
     ]
     return [f"Tests are in {markdown.joined(names, len(largest))}."]
-
-
-def helper_files(orientation: Orientation) -> list[str]:
-    """Returns the files beside the tests that are named for what they offer to tests, those in the upper folders first."""
-    found = [path for path in orientation.files if orientation.is_test(path) and _HELPER.search(path)]
-    return sorted(found, key=lambda path: (path.count("/"), path))[:HELPER_FILES_MAX]
-
-
-def _helpers(orientation: Orientation, evidence: Evidence) -> list[str]:
-    rows = [
-        (
-            markdown.code(symbol.signature or symbol.qualified_name),
-            markdown.text(declarations.said_of(symbol)),
-            markdown.place(path, symbol.name_line),
-        )
-        for path in helper_files(orientation)
-        for symbol in (evidence.outlines[path].symbols if path in evidence.outlines else ())
-        if symbol.parent < 0
-        and symbol.kind in CALLABLE_KINDS | TYPE_KINDS
-        and not _IS_TEST.match(symbol.name)
-    ]
-    return markdown.table(("helper", "what it says of itself", "defined in"), rows[:HELPERS_MAX])
 
 
 def _by_top_folder(counts: dict[str, int]) -> dict[str, int]:

@@ -29,6 +29,9 @@ DOCUMENTATION_CHARS_MAX = 600  # of one paragraph
 BODY_LINES_MAX = 2
 PARAMETERS_MAX = 20
 PARAMETER_CHARS_MAX = 240
+# `self.rate: int = rate`, `this.rate = rate`, `@rate = rate`
+_ATTRIBUTE = re.compile(r"^\s*(?:self\.|this\.|@)(?P<name>[A-Za-z]\w*)\s*(?::[^=]+)?=(?!=)")
+_ABOVE = re.compile(r"^(?:#:?|//)\s")
 _CLOSING = frozenset({"{", "}", "end", "});", "};"})
 # What operators, conditions and calls of an object mean.
 _SPECIAL = re.compile(
@@ -192,7 +195,25 @@ def _wrapped(signature: str) -> list[str]:
     ]
 
 
+def _set_in_constructor(one: TypeInFile, evidence: Evidence) -> list[str]:
+    """Returns a table of the attributes that a constructor sets, where the type declares none of them."""
+    text = evidence.texts.get(one.path, ())
+    made = one.constructor
+    declared = {member.name for member in one.fields}
+    rows: dict[str, tuple[str, str, str]] = {}
+    for number in range(made.name_line, min(made.end_line, len(text)) + 1) if made else ():
+        found = _ATTRIBUTE.match(text[number - 1])
+        if found and found["name"] not in declared and not found["name"].startswith("_"):
+            outline = evidence.outlines.get(one.path)
+            code = declarations.split_comment(text[number - 1].strip(), outline.language if outline else "")
+            above = text[number - 2].strip() if number > 1 else ""
+            said = code.said or (above.lstrip("#/ ") if _ABOVE.match(above) else "")
+            rows.setdefault(found["name"], (markdown.code(code.code), markdown.text(said), f"{number}"))
+    return _table(("attribute", "what it says of itself", "line"), list(rows.values())[:FIELDS_MAX])
+
+
 def _fields(one: TypeInFile, evidence: Evidence) -> Iterator[str]:
+    yield from _set_in_constructor(one, evidence)
     public = list({member.name: member for member in one.fields if not _is_private(member)}.values())
     if not public:
         return
