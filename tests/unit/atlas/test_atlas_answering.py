@@ -549,3 +549,24 @@ def test_a_local_function_comes_with_the_function_around_it():
     node = call_hierarchy(graph, asked, RECEIPT).branches[0].node
     assert (node.symbol, node.start_line, node.end_line) == ("Depot.weigh.add.one", 4, 5)
     assert (node.outer.name, node.outer.start_line, node.outer.end_line) == ("Depot.weigh", 2, 7)
+
+
+def test_a_name_that_files_import_means_what_they_import():
+    weigh = "module.exports = (one) => {\n  return one\n}\n"
+    graph = graph_of(
+        {
+            "lib/weigh.js": weigh,
+            "lib/tare.js": weigh,
+            "use.js": "const check = require('./lib/weigh')\nfunction run () {\n  return check(1)\n}\n",
+            "other.js": "const both = require('./lib/weigh')\n",
+            "last.js": "const both = require('./lib/tare')\n",
+        }
+    )
+    reply = call_hierarchy(graph, CallHierarchyRequest(tenant="t", symbol="check"), RECEIPT)
+    assert places(reply.roots) == ["lib/weigh.js:weigh"]
+    assert places(branch.node for branch in reply.branches) == ["use.js:run"]
+    assert reply.notes == ("check is imported: weigh of lib/weigh.js",)
+    asked = CallHierarchyRequest(tenant="t", symbol="both")
+    assert code(lambda: call_hierarchy(graph, asked, RECEIPT))[0] is ErrorCode.SYMBOL_AMBIGUOUS
+    reply = call_hierarchy(graph, asked.model_copy(update={"path": "last.js"}), RECEIPT)
+    assert places(reply.roots) == ["lib/tare.js:tare"]

@@ -74,3 +74,10 @@ def test_function_inherits_what_it_is_linked_to(inheriting: str) -> None:
 
 def test_base_of_an_unknown_function_is_only_a_use() -> None:
     assert inherited("util.inherits(Depot, Town);\nfunction Town() {}\n") == []
+
+
+def test_a_variable_that_is_an_import_of_a_file_is_no_definition() -> None:
+    text = "const fs = require('fs');\nconst depot = require('./depot');\nexport const gate = require('./gate');\n"
+    found = chunk_file("town.js", text)
+    assert [one.name for one in found.symbols] == ["fs", "gate"]
+    assert "depot" in [one.alias for one in found.references]

@@ -363,3 +363,26 @@ def test_a_use_in_a_local_function_shows_the_function_around_it() -> None:
     assert "    Depot.open (3-20) \u203a check (5-8) 6: weigh(1)" in lines
     entry = structured["groups"]["callers"][0]
     assert (entry["symbol_lines"], entry["outer"], entry["outer_lines"]) == ([5, 8], "Depot.open", [3, 20])
+
+
+@pytest.mark.parametrize(
+    ("signature", "is_anonymous"),
+    [
+        ("module.exports = (stream)", True),
+        ("module.exports = async function (one)", True),
+        ("export default () => 1", True),
+        ("module.exports = function weigh(one)", False),
+        ("function weigh(one)", False),
+    ],
+)
+def test_an_anonymous_export_is_marked(signature, is_anonymous) -> None:
+    symbol = WEIGH.model_copy(update={"signature": signature})
+    found = SymbolReferences(
+        symbol="weigh", definitions=(DEFINITION.model_copy(update={"symbol": symbol}),), total_definitions=1
+    )
+    asked = ReferencesRequest(tenant="t", symbols=("weigh",))
+    answer = references.answer(ReferencesReply(answers=(found,), receipt=RECEIPT), asked)
+    assert (
+        answer.text.splitlines()[0]
+        == f"weigh (function{', anonymous export' if is_anonymous else ''}) scale.py:1-2"
+    )

@@ -11,7 +11,7 @@ from tree_sitter import Node
 
 from prism_chunker.core.made_functions import MadeFunctions
 from prism_chunker.core.parse import Captures, Syntax
-from prism_contracts.code import SymbolKind
+from prism_contracts.code import VALUE_KINDS, SymbolKind
 
 NAME_CHARS_MAX = 200
 CLAUSE_GAP_ROWS_MAX = 2
@@ -54,6 +54,7 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[MatchedDefinition
     """
     found: dict[int, MatchedDefinition] = {}
     makes = MadeFunctions(syntax)
+    imported = _imported_files(syntax)
     for captures in syntax.matches_with("name", "path"):
         name = (captures.get("name") or captures["path"])[0]
         if "maker" in captures and not makes.names(captures):
@@ -65,7 +66,22 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[MatchedDefinition
             _add(captures, definition)
     ordered = sorted(found.values(), key=lambda definition: (definition.start, -definition.end))
     _mark_exported(ordered, syntax)
+    if imported:
+        ordered = [
+            one
+            for one in ordered
+            if one.exported or one.kind not in VALUE_KINDS or one.name_start not in imported
+        ]
     return _with_clauses_joined(ordered) if clauses else ordered
+
+
+def _imported_files(syntax: Syntax) -> set[int]:
+    """Returns where variables begin that are imports of files: `const depot = require("./depot")` defines no depot."""
+    return {
+        captures["alias"][0].start_byte
+        for captures in syntax.matches_with("file")
+        if "alias" in captures and unquoted(_text(captures["file"][0], syntax.source)).startswith(".")
+    }
 
 
 def _is_named_before(name: Node) -> bool:

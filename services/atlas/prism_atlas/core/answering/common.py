@@ -29,6 +29,8 @@ def one_symbol(graph: Graph, repo: str, name: str, path: str, preferred: Mask | 
     resolved_name = find_symbol(graph, repo, name, path, preferred)
     if not resolved_name.nodes.size or resolved_name.matched:
         resolved_name = find_inherited(graph, repo, name, path) or resolved_name
+    if not resolved_name.nodes.size and not resolved_name.others:
+        resolved_name = find_imported(graph, name, path) or resolved_name
     if resolved_name.nodes.size:
         return resolved_name._replace(others=resolved_name.others[:OTHERS_SHOWN_MAX])
     if not resolved_name.others:
@@ -66,6 +68,32 @@ def find_inherited(graph: Graph, repo: str, name: str, path: str) -> ResolvedNam
     nearest = found[distance == distance.min()]
     inherited = render_nodes(graph, nearest[:1])[0]
     return ResolvedName(nearest, inherited=f"{name} is inherited: {inherited.symbol}")
+
+
+def find_imported(graph: Graph, name: str, path: str) -> ResolvedName | None:
+    """Returns the symbol that files import under this name, if they all mean one: `const check = require("./weigh")`.
+
+    `path` is the file of the symbol, or of an import.
+    """
+    if "." in SymbolName.read(name).dotted:
+        return None
+    references = graph.aliased(name.strip())
+    rows = np.flatnonzero(np.isin(graph.meanings.reference, references))
+    targets, sources = graph.meanings.target[rows], graph.references.source[graph.meanings.reference[rows]]
+    known = targets < len(graph.symbols)
+    targets, sources = targets[known], sources[known]
+    if path and targets.size:
+        paths = [graph.path(int(one)) for one in graph.files_of(targets)]
+        importing = [graph.path(int(one)) for one in graph.files_of(sources)]
+        is_wanted = [path in pair for pair in zip(paths, importing, strict=True)]
+        targets = targets[np.array(is_wanted, np.bool_)]
+    found = np.unique(targets).astype(np.int32)
+    if not found.size:
+        return None
+    if found.size > 1:
+        return ResolvedName(np.array([], np.int32), others=found.tolist())
+    symbol = render_nodes(graph, found)[0]
+    return ResolvedName(found, inherited=f"{name} is imported: {symbol.symbol} of {symbol.file_path}")
 
 
 def nodes_at(graph: Graph, rendered: Iterable[GraphNode]) -> list[int]:

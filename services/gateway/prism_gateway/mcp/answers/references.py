@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
-from prism_contracts.code import EdgeStatus, Strategy
+from prism_contracts.code import EdgeStatus, Strategy, Symbol
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     Definition,
@@ -169,6 +169,12 @@ def definition_json(definition: Definition) -> Json:
     }
 
 
+def is_anonymous_export(symbol: Symbol) -> bool:
+    """Whether a symbol of JavaScript has no name of its own, and is named after its file."""
+    is_whole = symbol.signature.startswith(("module.exports", "export default", "exports = module.exports"))
+    return is_whole and symbol.name not in symbol.signature.replace("module.exports", "")
+
+
 def _entry(entry: ReferenceEntry) -> Json:
     shown = entry.model_dump(mode="json", exclude={"group", "enclosing"})
     if entry.enclosing and entry.enclosing.name:
@@ -191,7 +197,8 @@ def _lines(found: SymbolReferences, bodies: Bodies, kept: str, *, with_mentions:
     for definition in found.definitions:
         symbol = definition.symbol
         place = f"{definition.file_path}:{symbol.start_line}-{symbol.end_line}"
-        yield f"{symbol.qualified_name} ({symbol.kind.value}) {place}"
+        anonymous = ", anonymous export" if is_anonymous_export(symbol) else ""
+        yield f"{symbol.qualified_name} ({symbol.kind.value}{anonymous}) {place}"
     if found.total_definitions > len(found.definitions):
         yield f"… and {found.total_definitions - len(found.definitions)} more definitions: give a qualified name or file_path."
     if kept and found.definitions and not found.counts:
