@@ -594,3 +594,17 @@ def test_flows_also_begin_at_what_calls_most_and_is_in_no_flow():
 
     assert contents.further_starts(evidence.outlines, evidence.texts, ()) == [("depot.py", 5)]
     assert contents.further_starts(evidence.outlines, evidence.texts, {("depot.py", 5)}) == []
+
+
+def test_an_error_that_another_one_wraps_is_made_there():
+    text = 'package depot\n\nvar ErrFull = errors.New("full")\n\nfunc put() error {\n\terr := fmt.Errorf("%w: no parcel", ErrFull)\n\treturn err\n}\n'
+    assert "| `put` (`depot.go:6`) |" in page("errors", "depot.go", text)
+
+
+def test_settings_show_tables_and_flags():
+    text = 'package depot\n\nvar zones = []string{\n\t"near",\n\t"far",\n}\n\nfunc flags() []cli.Flag {\n\treturn []cli.Flag{&cli.StringFlag{Name: "depot", Value: "main", Usage: "which one"}}\n}\n'
+    shown = page("settings", "depot.go", text)
+
+    assert "`zones`, `depot.go:3-6`:" in shown
+    assert '4      "near",' in shown
+    assert "| `depot` |" in shown

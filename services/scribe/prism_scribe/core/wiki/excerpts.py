@@ -9,6 +9,7 @@ from prism_contracts.code import Symbol
 from prism_resolver.prose import comment_lines, paragraphs
 from prism_scribe.core.wiki import markdown
 
+TAB_COLUMNS = 4
 DOCSTRING_WITHIN = 12  # lines of a function: its signature may have many
 
 DOCUMENTATION_CHARS_MAX = 1_200
@@ -43,14 +44,15 @@ def excerpt(one: QuotedCode, shown: Sequence[int]) -> list[str]:
 
     An ellipsis marks lines that are left out.
     """
-    indent = min(len(line) - len(line.lstrip()) for line in (one.text[number - 1] for number in shown))
+    code = {number: one.text[number - 1].expandtabs(TAB_COLUMNS) for number in shown}
+    indent = min(len(line) - len(line.lstrip()) for line in code.values())
     width = len(str(shown[-1]))
     rows: list[str] = []
     before = shown[0] - 1
     for number in shown:
         if any(one.text[left_out - 1].strip() for left_out in range(before + 1, number)):
             rows.append(f"{'':>{width}}  {markdown.ELLIPSIS}")
-        rows.append(f"{number:>{width}}  {one.text[number - 1][indent:]}")
+        rows.append(f"{number:>{width}}  {code[number][indent:]}")
         before = number
     about = f". {markdown.text(one.said)}" if one.said else ":"
     return [

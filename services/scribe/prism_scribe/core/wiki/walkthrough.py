@@ -14,9 +14,9 @@ from prism_contracts.rpc.files import OutlineReply
 from prism_scribe.core.wiki import declarations, excerpts, markdown
 from prism_scribe.core.wiki.orientation import Evidence
 
-FUNCTIONS_MAX = 72
+FUNCTIONS_MAX = 110
 # The most lines that a page shows: of a component with most of the references, and of one with few.
-LINES_MAX = 900
+LINES_MAX = 1_300
 LINES_OF_SMALL_MAX = 120
 WHOLE_LINES_MAX = 60
 # The most lines of a longer function.
@@ -32,6 +32,7 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 BEGINS_WEIGHT = 4
+OVERRIDE_WEIGHT = 2
 SCORE_MIN = 4
 CALL_WEIGHT = 2  # weight of each function that it calls or that calls it; a decision weighs 1
 CALLERS_MAX = 5  # more callers add nothing: everything calls a helper
@@ -51,6 +52,10 @@ _DECISION = re.compile(
     r"^\s*(?:\}\s*)?(?:if|else|elif|elsif|unless|for|foreach|while|until|loop|match|switch|case|when|guard|try|except|"
     r"catch|rescue|finally|ensure|return|raise|throw|yield|break|continue|defer|await|select)\b"
     r"|=>|\?\s.*:|\b(?:or|and)\s+(?:return|raise|die)\b"
+)
+# An error that is only passed on to the caller.
+_PASSES_ON = re.compile(
+    r"^\s*(?:(?:if err != nil \{|\}|return (?:\w+, )*err|raise|throw \w+;|\} catch \(\w+\) \{|end|else:|try:|try \{)\s*)$"
 )
 _CALL = re.compile(r"([A-Za-z_]\w*)[!?]?\(")
 # Lines that compute, or that contain a chosen number.
@@ -124,10 +129,13 @@ def _ranked(functions: Sequence[_Function]) -> list[_Function]:
         # A call of a name that several functions share is ambiguous, so it does not count.
         called = min(callers[name], CALLERS_MAX) if named[name] == 1 else 0
         score = one.decisions + CALL_WEIGHT * (calls + called) + BEGINS_WEIGHT * bool(_BEGINS.match(name))
+        # Of several classes that have a method of the name, each decides what it does.
+        score += OVERRIDE_WEIGHT * (named[name] > 1 and "." in one.symbol.qualified_name)
         # A function that only passes on what it is given says no more than its name.
         says = one.decisions + calls > 1 or _BEGINS.match(name) or len(one.lines) > LINES_MIN + 1
         if score >= SCORE_MIN and says and len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
-            scores[position] = score / (1 + len(one.lines) / SCORE_LINES)
+            # A long function is shown in part, and costs no more than that.
+            scores[position] = score / (1 + min(len(one.lines), SHOWN_LINES_MAX) / SCORE_LINES)
     return [functions[position] for position in sorted(scores, key=lambda position: -scores[position])]
 
 
@@ -179,13 +187,14 @@ def _shown(one: _Function, named: Collection[str]) -> list[int]:
     if len(every) <= WHOLE_LINES_MAX:
         return list(every)
     head = _signature_end(one)
-    telling = [
-        number for number in every if number <= head or number == one.last or _tells(one.text, number, named)
-    ]
-    if len(telling) > SHOWN_LINES_MAX:
-        telling = [number for number in telling if number <= head or _decides(one.text[number - 1])]
-    if len(telling) > SHOWN_LINES_MAX:
-        telling = [*telling[: SHOWN_LINES_MAX - SHOWN_LAST_LINES], *telling[-SHOWN_LAST_LINES:]]
+    ranks = {number: _rank(one.text, number, named) for number in every}
+    # As many lines as there is room for: those that tell most, and the first and last of those that tell as much.
+    telling = [number for number in every if number <= head or number == one.last]
+    for rank in sorted(set(ranks.values())):
+        equal = [number for number in every if ranks[number] == rank and number not in telling]
+        room = max(0, SHOWN_LINES_MAX - len(telling))
+        last = min(SHOWN_LAST_LINES, room)
+        telling += equal if len(equal) <= room else [*equal[: room - last], *(equal[-last:] if last else ())]
     return _without_small_gaps(every, set(telling))
 
 
@@ -204,16 +213,16 @@ def _without_small_gaps(every: Sequence[int], chosen: Collection[int]) -> list[i
     return shown
 
 
-def _tells(text: Sequence[str], number: int, named: Collection[str]) -> bool:
+def _rank(text: Sequence[str], number: int, named: Collection[str]) -> int:
+    """Returns how little a line tells: 0 for comments, decisions and calls of known functions, 2 for the rest."""
     line = text[number - 1]
     above = text[number - 2] if number > 1 else ""
-    calls = any(name in named for name in _CALL.findall(line))
+    if _PASSES_ON.match(line):
+        return 2
+    if _COMMENT.match(line) or _DECISION.search(line) or any(name in named for name in _CALL.findall(line)):
+        return 0
     # The line below a comment is what the comment is about.
-    return _decides(line) or calls or _FORMULA.search(line) is not None or _COMMENT.match(above) is not None
-
-
-def _decides(line: str) -> bool:
-    return _COMMENT.match(line) is not None or _DECISION.search(line) is not None
+    return 1 if _COMMENT.match(above) or _FORMULA.search(line) or _CALL.search(line) else 2
 
 
 def _signature_end(one: _Function) -> int:

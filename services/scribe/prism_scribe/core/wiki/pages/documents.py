@@ -10,12 +10,12 @@ from prism_scribe.core.wiki import markdown, module_docs, prose
 from prism_scribe.core.wiki.contents import surveyed
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 
-SECTIONS_MAX = 36
-DEPTHS = (3, 2)  # a long document loses its deepest sections first
+SECTIONS_MAX = 60
+DEPTHS = (4, 3, 2)  # a long document loses its deepest sections first
 MODULES_MAX = 20
 # Characters of a section: the most with which the page has room for all documents.
 SECTION_CHARS = (2_400, 1_200, 700, 320)
-BLOCK_LINES_MAX = 30
+BLOCK_LINES_MAX = 44
 PASSAGE_CHARS_MIN = 600
 CHARS_MAX = 74_000
 # Documents of the project's process say less of the code than others.

@@ -39,6 +39,8 @@ _MATCHED = re.compile(r"\bmatches!\(|\b(?:if|while)\s+let\b|[=!]=\s*\w")
 _RETURNED = re.compile(r"\breturn\b|\bErrorf\(|[:=]\s*&?(?:\w+\.)?[eE]?\w*Err\w*(?:,|\{.*)?$")
 _NEW = re.compile(r"\bnew\s")
 _COMPARED = re.compile(r"\berrors\.(?:Is|As)\(|[=!]=|\bcase\b")
+# `err = fmt.Errorf("%w: no parcel", ErrFull)`: what follows is wrapped, what stands before is not it.
+_WRAPS = re.compile(r"^.*\bfmt\.Errorf\(\"[^\"]*%w[^\"]*\",")
 _DEFINES = re.compile(r"=\s*(?:errors\.New|fmt\.Errorf)\(")
 # Errors of a language that say: to be written by a subclass, or to be stopped.
 _LANGUAGE = frozenset(
@@ -170,20 +172,21 @@ def _names_raised(line: str, language: str, values: re.Pattern[str] | None) -> I
             yield name
     elif _PANIC.search(line):
         yield "panic"
-    elif language == "go" and _MADE_HERE.search(line):
-        yield "error"
     elif values and language == "rust":
         # A pattern of `match` stands before the arrow, and makes no error.
         made = "" if _MATCHED.search(line) else line.rpartition("=>")[2]
         yield from (value[1] for value in values.finditer(made))
-    elif values and _makes(line) and (value := values.search(line)):
+    elif values and _makes(line) and (value := values.search(_WRAPS.sub("", line))):
         yield next(filter(None, value.groups()))
+    elif language == "go" and _MADE_HERE.search(line):
+        yield "error"
 
 
 def _makes(line: str) -> bool:
     """Whether a line may make or return an error, rather than compare or define it."""
     is_made = _RETURNED.search(line) or _NEW.search(line)
-    return bool(is_made) and not _COMPARED.search(line) and not _DEFINES.search(line)
+    is_defined = _DEFINES.search(line) and not _WRAPS.search(line)
+    return bool(is_made) and not _COMPARED.search(line) and not is_defined
 
 
 def _inside(evidence: Evidence, path: str, line: int) -> Symbol | None:

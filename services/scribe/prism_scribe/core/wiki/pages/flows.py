@@ -1,6 +1,6 @@
 """What happens from each entry point on: the calls of the first levels, as a list and as a diagram."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -29,7 +29,12 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     by_root = {(calls.roots[0].file_path, calls.roots[0].line): calls for calls in begun if calls.branches}
     with_calls = list(by_root.values())[:FLOWS_MAX]
     shown: set[tuple[str, int]] = set()
-    flows = [line for calls in with_calls for line in _flow(orientation, calls, evidence, shown)]
+    roots = Counter(_name(calls.roots[0]) for calls in with_calls)
+    flows = [
+        line
+        for calls in with_calls
+        for line in _flow(orientation, calls, evidence, shown, is_unique=roots[_name(calls.roots[0])] == 1)
+    ]
     ended = [calls.roots[0] for calls in begun if not calls.branches]
     if ended:
         names = [f"{_name(node)} ({markdown.place(node.file_path, node.line)})" for node in ended]
@@ -49,10 +54,15 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
 
 
 def _flow(
-    orientation: Orientation, calls: CallHierarchyReply, evidence: Evidence, quoted: set[tuple[str, int]]
+    orientation: Orientation,
+    calls: CallHierarchyReply,
+    evidence: Evidence,
+    quoted: set[tuple[str, int]],
+    *,
+    is_unique: bool,
 ) -> Iterator[str]:
     root = calls.roots[0]
-    yield f"## From {_name(root)}"
+    yield f"## From {_name(root)}{'' if is_unique else f' in {markdown.place(root.file_path)}'}"
     yield ""
     yield f"Defined in {markdown.place(root.file_path, root.line, root.end_line)}. {_documented(root, evidence)}".rstrip()
     yield ""

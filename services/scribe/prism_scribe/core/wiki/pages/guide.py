@@ -83,8 +83,11 @@ def _steps(document: Prose, start: int, end: int) -> list[str]:
 def in_short(orientation: Orientation) -> list[str]:
     """Returns a table with one command for each purpose, from what people use rather than CI."""
     chosen: dict[str, tuple[str, commands.Command]] = {}
-    # What every project with such a manifest has comes after what this one says: CI may test several modules.
-    for path, found in sorted(_declared(orientation), key=lambda item: commands.is_usual(item[0])):
+    declared = list(_declared(orientation))
+    if len([path for path in orientation.files if PurePosixPath(path).name == "go.mod"]) > 1:
+        # `./...` has no files of other modules: CI says how all are tested.
+        declared.sort(key=lambda item: commands.is_usual(item[0]))
+    for path, found in declared:
         for one in found:
             if kind := commands.purpose(one.command):
                 chosen.setdefault(kind, (path, one))

@@ -301,6 +301,11 @@ def _entry_points(orientation: Orientation, toc: Sequence[WikiTocEntry]) -> list
         f"- {entry.kind.value}: "
         + (f"{markdown.code(entry.symbol)} in " if entry.symbol else "")
         + markdown.place(entry.file_path, entry.line)
+        + (
+            f". {markdown.text(said)}"
+            if (said := prose.sentence(orientation.summary(entry.file_path)))
+            else ""
+        )
         for entry in entries[:ENTRIES_MAX]
     ]
     lead = "Here programs, commands and requests start" if own else "All of them belong to examples"

@@ -23,6 +23,9 @@ SCHEMA_LINES_MAX = 40
 DEFAULT_BLOCKS_MAX = 8
 DEFAULT_LINES_MAX = 110
 DEFAULT_VALUES_MIN = 2
+# Constants with a value of several lines.
+TABLES_MAX = 16
+TABLE_LINES_MIN, TABLE_LINES_MAX = 3, 30
 
 # A variable of the environment as each language reads it.
 _VARIABLE = re.compile(
@@ -35,7 +38,8 @@ _VARIABLE = re.compile(
 _OPTION = re.compile(
     r"(?:add_argument|add_option|add_parser|\.?option|addOption|addArgument|\.Flags?\(\)\.\w+|"
     r"(?:fs|flag|flags|flagSet|f|cmd)\.(?:String|Int|Int64|Uint|Bool|Duration|Float64|Var|StringVar|IntVar|BoolVar|"
-    r"DurationVar|Int64Var|UintVar|Float64Var)|Option\.Make|new Option(?:<[^>]*>)?)\s*\(\s*[&\w.*]*,?\s*\(?\s*"
+    r"DurationVar|Int64Var|UintVar|Float64Var)|Option\.Make|new Option(?:<[^>]*>)?|\bcli\.\w*Flag)\s*[({]\s*"
+    r"(?:Name:)?[&\w.*]*,?\s*\(?\s*"
     r"(?P<quote>[\"'])(?P<name>-{0,2}[A-Za-z][\w-]*)"
 )
 _APP_SETTING = re.compile(
@@ -51,9 +55,12 @@ _PAIR = re.compile(
 )
 PAIRS_MIN = 3
 # What sets defaults is named for them: `global_defaults`, `DefaultOptions`, `defaultConfig`.
-_NAMED_FOR_DEFAULTS = re.compile(r"(?:^|_)defaults?(?:_|$)|^[dD]efaults?(?=[A-Z])|[a-z]Defaults?$", re.ASCII)
+_NAMED_FOR_DEFAULTS = re.compile(
+    r"(?:^|_)(?:defaults?|DEFAULTS?)(?:_|$)|^[dD]efaults?(?=[A-Z])|[a-z]Defaults?$", re.ASCII
+)
 # A key with its value: `"shell": "bash",`, `Timeout: 30 * time.Second,`, `config.retries = 3`.
 _KEY_VALUE = re.compile(r"^\s*[\w\"'.@$\[\]-]+\s*(?::=|=>|[:=])\s*[^=\s]")
+_OPENS_TABLE = re.compile(r"(?:=|:=|=>)[^=]*[\[{(]\s*$")
 _DEFAULTS = re.compile(r"default|option|config|setting", re.IGNORECASE)
 _NESTING = frozenset({"keys", "options", "schema"})
 
@@ -98,6 +105,7 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
         *markdown.section("Options and their defaults", _schemas(orientation, evidence)),
         *markdown.section("Settings of the application", _settings(orientation, evidence)),
         *markdown.section("Where defaults are set", _default_blocks(orientation, evidence)),
+        *markdown.section("Tables and lists of the code", _tables(orientation, evidence)),
         *_types(orientation, evidence),
         *markdown.section("Limits, defaults and other constants", _constants(orientation, evidence)),
     ]
@@ -263,6 +271,26 @@ def _default_blocks(orientation: Orientation, evidence: Evidence) -> list[str]:
                 )
                 blocks.append(excerpts.excerpt(quoted, lines[:DEFAULT_LINES_MAX]))
     return [line for block in blocks[:DEFAULT_BLOCKS_MAX] for line in block]
+
+
+def _tables(orientation: Orientation, evidence: Evidence) -> list[str]:
+    """Returns the constants whose value has several lines: what is known, allowed or mapped."""
+    blocks = []
+    for path in surveyed(orientation):
+        outline, text = evidence.outlines.get(path), evidence.texts.get(path, ())
+        for symbol in outline.symbols if outline else ():
+            lines = excerpts.code_of(text, symbol.name_line, symbol.end_line)
+            is_table = symbol.kind in _CONSTANTS and TABLE_LINES_MIN <= len(lines) <= TABLE_LINES_MAX
+            if (
+                is_table
+                and _OPENS_TABLE.search(text[lines[0] - 1])
+                and not _NAMED_FOR_DEFAULTS.search(symbol.name)
+            ):
+                language = outline.language if outline else ""
+                said = declarations.said_of(symbol)
+                quoted = excerpts.QuotedCode(path, symbol.qualified_name, text, lines, language, said)
+                blocks.append(excerpts.excerpt(quoted, lines))
+    return [line for block in blocks[:TABLES_MAX] for line in block]
 
 
 def _types(orientation: Orientation, evidence: Evidence) -> Iterator[str]:
