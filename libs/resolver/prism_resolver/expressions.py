@@ -19,7 +19,7 @@ OWN_CLASS = frozenset({"cls", "mcs", "mcls", "metacls"})
 _REQUIRE = re.compile(r"""require\(\s*(['"])([^'"]+)\1\s*\)""")
 # Before the module, the name of a step that is such a call.
 REQUIRED = "require:"
-STEPS_MAX = 12
+STEPS_MAX = 40
 # Longer expressions are not names: the parser truncates them at about half of this.
 CHARS_MAX = 200
 

@@ -518,16 +518,25 @@ class Inference:
         is_field = value.kind is ValueKind.SYMBOL and not self._is_class(value)
         if is_field and location.inside and location.unit.language in C_FAMILY:  # `struct gate gate;`
             value = self.value_of(steps, location._replace(inside=""), depth + 1)
+        if is_field and location.unit.language in JVM:  # `Lock Lock;`: a field and a type may share a name
+            value = value._replace(symbols=self._types_among(value.symbols) or value.symbols)
         if not value.is_known and is_final(location.unit.language, unresolved.type):
             return EXTERNAL
         if value.kind is ValueKind.SYMBOL and self._is_class(value):
             return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
         return value if value.kind in {ValueKind.EXTERNAL, ValueKind.INSTANCE} else UNKNOWN
 
+    def _types_among(self, refs: Iterable[SymbolRef]) -> tuple[SymbolRef, ...]:
+        return tuple(ref for ref in refs if self._program.definition(ref).kind in TYPE_KINDS)
+
     def variable_value(self, value: Value, depth: int = 0) -> Value:
         """Returns the instance that a variable outside of functions holds."""
         for ref in value.symbols:
             unit, definition = self._program.units[ref.file], self._program.definition(ref)
+            if definition.kind is SymbolKind.CONSTANT and definition.parent >= 0:
+                enum = SymbolRef(ref.file, definition.parent)
+                if self._program.definition(enum).kind is SymbolKind.ENUM:
+                    return Value(ValueKind.INSTANCE, (enum,), value.certainty, Strategy.RECEIVER_TYPE)
             owner = definition.qualified_name.rpartition(".")[0]
             found = self._agreed_value(unit, unit.variables.get((owner, definition.name), ()), depth)
             if found.is_known:

@@ -198,6 +198,23 @@ def test_java_call_means_the_overload_of_a_base_class_if_it_fits_no_other() -> N
     assert names == {"Depot.weigh"}
 
 
+def test_java_constant_of_an_enum_has_its_methods() -> None:
+    text = "package a;\nimport static a.Side.LEFT;\nenum Side {\n  LEFT, RIGHT;\n  int code() { return 1; }\n  int f() { return LEFT.code() + Side.RIGHT.code(); }\n}\n"
+    assert "6 code -> 5" in lines_of({"a/Side.java": text}, "a/Side.java")
+
+
+def test_java_field_hides_no_type_of_its_name() -> None:
+    text = "package a;\nclass Gate {\n  static Depot Depot;\n  static Depot of() { return Depot; }\n  static class Depot { void open() {} }\n}\nclass User { void f() { Gate.of().open(); } }\n"
+    assert "7 open -> 5" in lines_of({"a/Gate.java": text}, "a/Gate.java")
+
+
+def test_long_chain_of_calls_is_followed() -> None:
+    chain = "Depot.make()" + ".with(1)" * 9
+    text = JAVA.replace("void helper() {}", "void helper() {} Depot with(int n) { return this; }")
+    user = f"package a;\nclass User {{ void f() {{ {chain}.helper(); }} }}\n"
+    assert "2 helper -> 5" in lines_of({"a/Depot.java": text, "a/User.java": user}, "a/User.java")
+
+
 def csharp(body: str) -> set[str]:
     text = f"using A;\nusing static A.Ext;\nnamespace B {{\n{body}\n}}\n"
     return lines_of({"a/Depot.cs": CSHARP, "b/User.cs": text}, "b/User.cs")
