@@ -46,6 +46,8 @@ CALL_METHODS: Mapping[str, str] = {"python": "__call__"}
 READS_OF_LOCALS = frozenset({"go", "python"})
 # A variable is never called: `Reader reader = reader(path)` calls the method.
 METHODS_APART = frozenset({"java"})
+# A variable is never a type: `struct gate gate`.
+TYPES_APART = C_FAMILY | {"java"}
 # Methods of every class that make an object of it.
 MAKES_OBJECT: Mapping[str, frozenset[str]] = {"ruby": frozenset({"new"})}
 # The result of a call has members only: `depot().weigh()` calls no function outside of a type.

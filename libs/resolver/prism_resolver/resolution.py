@@ -39,6 +39,7 @@ from prism_resolver.languages import (
     METHODS_ARE_CALLED,
     ONLY_MEMBERS_OF_RESULTS,
     READS_OF_LOCALS,
+    TYPES_APART,
     family_of,
 )
 from prism_resolver.modules import Certainty
@@ -467,7 +468,8 @@ class Resolver:
         if reference.kind is ReferenceKind.CALL and reference.name in makers:
             return self._constructor_call(reference)
         location = self._location_of(reference.symbol, reference.line)
-        if reference.kind is ReferenceKind.CALL and self._unit.language in METHODS_APART:
+        is_call = reference.kind is ReferenceKind.CALL and self._unit.language in METHODS_APART
+        if is_call or (reference.kind is ReferenceKind.TYPE and self._unit.language in TYPES_APART):
             location = Location(self._unit, location.inside, location.line)
         value = self._whole(self._inference.name_at(reference.name, location))
         return self._as_meaning(

@@ -3,7 +3,8 @@
 import re
 import sys
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -204,6 +205,38 @@ def is_shared(language: str, signature: str) -> bool:
     In C, a declaration and a body in another file are.
     """
     return language in C_FAMILY and not signature.startswith("static")
+
+
+class Site(NamedTuple):
+    """A definition of some name, reduced to what decides whether another one with the name is the same symbol."""
+
+    file: Hashable
+    qualified_name: str
+    is_shared: bool
+    has_body: bool  # of a function or macro
+    is_declaration: bool  # of a function in C or C++ that is defined elsewhere
+
+
+def same_symbol(asked: Sequence[Site], among: Iterable[Site]) -> list[bool]:
+    """Returns by definition whether it is of one of the symbols that are asked for.
+
+    Definitions of one qualified name in a file are one symbol. So are those that files share, except functions outside of
+    types with a body in each: programs of one repository define them again. A declaration, also a static one in a header,
+    is the symbol of the only body.
+    """
+    others = list(among)
+    bodies = Counter(name for _, name in {(one.file, one.qualified_name) for one in others if one.has_body})
+    return [any(_is_same(one, other, bodies) for one in asked) for other in others]
+
+
+def _is_same(asked: Site, other: Site, bodies: Mapping[str, int]) -> bool:
+    name = asked.qualified_name
+    if name != other.qualified_name or asked.file == other.file:
+        return name == other.qualified_name
+    if asked.has_body and other.has_body and "." not in name:
+        return False
+    is_body = other.has_body if asked.is_declaration else asked.has_body and other.is_declaration
+    return (asked.is_shared and other.is_shared) or (is_body and bodies[name] == 1)
 
 
 def parameters_in(language: str, symbol: Symbol | SymbolFact) -> str:

@@ -39,6 +39,12 @@ C = {
     "depot.c": '#include "depot.h"\nint weigh(int parcel) { return own(parcel); }\nstatic int own(int parcel) { return 1; }\n',
     "main.c": '#include "depot.h"\nstatic int own(int x) { return 2; }\nint main() { return weigh(own(1)); }\n',
 }
+C_PROGRAMS = {
+    "gate.h": "void open(int n);\nstatic int width(int n);\n",
+    "gate.c": '#include "gate.h"\nvoid open(int n) {}\nstatic int width(int n) { return n; }\nint f(void) { return width(1); }\n',
+    "day.c": '#include "gate.h"\nvoid report(void) {}\nint main() { report(); open(1); return 0; }\n',
+    "night.c": '#include "gate.h"\nvoid report(void) {}\nint main() { report(); return 0; }\n',
+}
 GO = {
     "depot.go": "package depot\n\ntype Depot struct{}\n\nfunc (d *Depot) Weigh() int { return 1 }\n",
     "shop.go": "package depot\n\nfunc shop(d *Depot, x any) int { return d.Weigh() + x.Weigh() }\n",
@@ -83,8 +89,8 @@ def by_graph(graph: Graph, path: str, qualified_name: str, name_line: int, **fie
 
 @pytest.mark.parametrize(
     ("texts", "documents"),
-    [(PYTHON, ()), (ECMASCRIPT, ()), (C, ()), (GO, ()), (WEIGHERS, WEIGHED)],
-    ids=["python", "ecmascript", "c", "go", "with an index"],
+    [(PYTHON, ()), (ECMASCRIPT, ()), (C, ()), (C_PROGRAMS, ()), (GO, ()), (WEIGHERS, WEIGHED)],
+    ids=["python", "ecmascript", "c", "programs of c", "go", "with an index"],
 )
 def test_graph_and_files_give_the_same_references(texts, documents):
     columns = columns_of(documents, {path: blob_of(text) for path, text in texts.items()})
@@ -109,6 +115,23 @@ def test_graph_and_files_give_the_same_references(texts, documents):
             explained = {one.path: sorted(one.explained) for one in texts if one.explained}
             assert unpack_lines(found.explained) == explained
             assert used_by_path(found) == {one.path: one.used for one in texts if one.used}
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "line", "found"),
+    [
+        ("day.c", "report", 2, ["day.c:3"]),  # another program defines it again
+        ("night.c", "report", 2, ["night.c:3"]),
+        ("gate.h", "open", 1, ["day.c:3"]),
+        ("gate.c", "open", 2, ["day.c:3"]),
+        ("gate.h", "width", 2, ["gate.c:4"]),  # the only body, in another file
+        ("gate.c", "width", 3, ["gate.c:4"]),
+    ],
+)
+def test_function_of_c_is_one_symbol_with_its_declaration_and_not_with_another_body(path, name, line, found):
+    graph = graph_of(C_PROGRAMS, dict.fromkeys(C_PROGRAMS, ""))
+    entries = by_graph(graph, path, name, line).entries
+    assert [f"{one.file_path}:{one.line}" for one in entries] == found
 
 
 def used_by_path(found: UsesReply) -> dict[str, dict[int, text_module.LineUse]]:

@@ -1,7 +1,7 @@
 """Fields of C and C++ that are read through an object, and type parameters that hide a name of the file."""
 
 import pytest
-from graph_files import edges_of
+from graph_files import edges_of, facts_of
 
 C_HEADER = "struct gate { int width; };\nstruct depot { int size; struct depot *next; struct gate gate; };\n"
 CPP_HEADER = "struct Gate { int width; };\nstruct Depot { int size; Depot* next; Gate gate; };\n"
@@ -59,3 +59,43 @@ def test_a_type_parameter_hides_an_import_of_java() -> None:
         "b/Box.java:2 Depot",
         "b/Box.java:4 Depot",
     }
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("typedef struct gate {\n int width;\n} gate;\n", {"gate", "gate.width"}),
+        (
+            "typedef struct gate_s { int width; } gate, *gate_p;\n",
+            {"gate_s", "gate_s.width", "gate", "gate_p"},
+        ),
+        ("typedef enum side { LEFT } side;\n", {"side", "side.LEFT"}),
+        (
+            "struct lock { struct gate { int width; } upper; };\n",
+            {"lock", "lock.upper", "lock.gate", "lock.gate.width"},
+        ),
+    ],
+)
+def test_a_type_is_beside_the_name_that_it_is_declared_with(header: str, names: set[str]) -> None:
+    assert {one.qualified_name for one in facts_of("d.h", header).symbols} == names
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "int f(struct gate gate) { return gate.width; }",
+        "int f(void *gate) { return ((struct gate *)gate)->width; }",
+        "int f(void) { return sizeof(span); }",
+        "int f(int n) { return (span)(n + 1); }",
+    ],
+)
+def test_a_type_of_c_is_seen_beside_a_variable_of_its_name_and_in_expressions(code: str) -> None:
+    name = "gate" if "gate" in code else "span"
+    edges = edges_of({"d.h": f"{C_HEADER}typedef int span;\n", "a.c": f'#include "d.h"\n{code}\n'})
+    assert f"a.c:2 {name} -> d.h:{name} wildcard_import" in edges
+
+
+def test_a_friend_function_is_no_member() -> None:
+    header = "void paint(int n);\nclass Pen { friend void paint(int n); void draw(); };\n"
+    edges = edges_of({"d.hpp": header, "a.cpp": '#include "d.hpp"\nvoid Pen::draw() { paint(1); }\n'})
+    assert "a.cpp:2 paint -> d.hpp:paint wildcard_import" in edges

@@ -145,7 +145,7 @@ def test_swift_reads_conditions_arguments_of_attributes_and_negations(code: str,
     assert f"2 {found}" in targets({"Depot.swift": SWIFT, "User.swift": f"{code}\n"}, "User.swift")
 
 
-@pytest.mark.parametrize(("name", "found"), [("OPENED", "state_t.state.OPENED"), ("LIGHT", "weight.LIGHT")])
+@pytest.mark.parametrize(("name", "found"), [("OPENED", "state.OPENED"), ("LIGHT", "weight.LIGHT")])
 def test_constants_of_an_enumeration_of_c_are_seen_without_its_name(name: str, found: str) -> None:
     user = (
         f'#include "state.h"\nint f(int s) {{ switch (s) {{ case {name}: return 1; }} return go({name}); }}\n'

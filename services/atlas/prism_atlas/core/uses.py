@@ -4,6 +4,7 @@ The graph has resolved in advance what search finds by reading the files that co
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,11 @@ from prism_atlas.core.graph import (
 )
 from prism_contracts.code import CALLABLE_KINDS, VALUE_KINDS, EdgeStatus, ReferenceKind, Strategy
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
+from prism_resolver.languages import C_FAMILY
 from prism_resolver.modules import File
 from prism_resolver.program import Program
 from prism_resolver.resolution import CandidateDefinition, NamedUse, is_member, may_mean
-from prism_resolver.unit import DEFAULT, Unit, UnitDefinition
+from prism_resolver.unit import DEFAULT, Site, Unit, UnitDefinition, same_symbol
 
 _IMPORT = REFERENCE_KINDS.index(ReferenceKind.IMPORT)
 _STORED = STRATEGIES.index(Strategy.STORED)
@@ -82,18 +84,14 @@ def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) 
     These are the definitions of the same qualified name in the file, and those shared with other files.
     """
     symbols = graph.symbols
-    keys = {
-        key
-        for place in definitions
-        for node in _definitions_at(graph, place)
-        for key in [_symbol_key(graph, node)]
-    }
-    return [
+    asked = [_site(graph, node) for place in definitions for node in _definitions_at(graph, place)]
+    nodes = [
         node
-        for qualified_name in {qualified_name for _, qualified_name in keys}
-        for node in graph.qualified(graph.strings[qualified_name]).tolist()
-        if _symbol_key(graph, node) in keys and graph.strings[symbols.name[node]] == name
+        for qualified_name in dict.fromkeys(site.qualified_name for site in asked)
+        for node in graph.qualified(qualified_name).tolist()
+        if graph.strings[symbols.name[node]] == name
     ]
+    return list(compress(nodes, same_symbol(asked, [_site(graph, node) for node in nodes])))
 
 
 def references_by_name(graph: Graph, name: str) -> Numbers:
@@ -132,10 +130,21 @@ def _definitions_at(graph: Graph, place: DefinitionPlace) -> Iterator[int]:
             yield node
 
 
-def _symbol_key(graph: Graph, node: int) -> tuple[int, int]:
-    """Equal for definitions of one symbol: file, or NONE if it is shared; string of the qualified name."""
+def _site(graph: Graph, node: int) -> Site:
     symbols = graph.symbols
-    return NONE if symbols.shared[node] else int(symbols.file[node]), int(symbols.qualified_name[node])
+    is_callable, is_bodiless = (
+        SYMBOL_KINDS[symbols.kind[node]] in CALLABLE_KINDS,
+        bool(symbols.bodiless[node]),
+    )
+    file = int(symbols.file[node])
+    is_declaration = is_callable and is_bodiless and graph.strings[graph.files.language[file]] in C_FAMILY
+    return Site(
+        file,
+        graph.strings[symbols.qualified_name[node]],
+        bool(symbols.shared[node]),
+        is_callable and not is_bodiless,
+        is_declaration,
+    )
 
 
 def _resolved_references(graph: Graph, name: str, targets: Sequence[int]) -> Numbers:

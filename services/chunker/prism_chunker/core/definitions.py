@@ -57,7 +57,7 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[MatchedDefinition
     imported = _imported_files(syntax)
     for captures in syntax.matches_with("name", "path"):
         name = (captures.get("name") or captures["path"])[0]
-        if "maker" in captures and not makes.names(captures):
+        if ("maker" in captures and not makes.names(captures)) or _is_friend(captures):
             continue
         definition = found.get(name.start_byte)
         if definition is None and not _SUBJECTS.isdisjoint(captures) and not _is_named_before(name):
@@ -82,6 +82,13 @@ def _imported_files(syntax: Syntax) -> set[int]:
         for captures in syntax.matches_with("file")
         if "alias" in captures and unquoted(_text(captures["file"][0], syntax.source)).startswith(".")
     }
+
+
+def _is_friend(captures: Captures) -> bool:
+    """Whether a class of C++ only names a function that is no member of it: `friend void open(Depot&);`."""
+    node = captures.get("function", captures["name"] if "name" in captures else captures["path"])[0]
+    around = node.parent if node.type == "declaration" else None
+    return around is not None and around.type == "friend_declaration"
 
 
 def _is_named_before(name: Node) -> bool:

@@ -47,7 +47,8 @@ class Nesting:
 
     def _enter(self, definition: MatchedDefinition) -> None:
         self._pop_twin(definition)
-        outer, path, index = self._stack[-1] if self._stack else (None, "", -1)
+        depth = 2 if self._stack and self._is_beside(definition, self._stack[-1][0]) else 1
+        outer, path, index = self._stack[-depth] if len(self._stack) >= depth else (None, "", -1)
         if self._is_dropped(definition, outer):
             return
         path = ".".join(filter(None, (path, definition.owner, definition.name)))
@@ -72,6 +73,11 @@ class Nesting:
             and self._stack[-1][0].end == definition.end
         ):
             self._stack.pop()
+
+    def _is_beside(self, definition: MatchedDefinition, outer: MatchedDefinition) -> bool:
+        """Whether a type is not in the name that it is declared with: `typedef struct gate { } gate;`."""
+        is_type = self._language.c_family and definition.kind in TYPE_KINDS
+        return is_type and outer.name_start >= definition.end
 
     def _is_dropped(self, definition: MatchedDefinition, outer: MatchedDefinition | None) -> bool:
         if definition.name in _NO_NAMES:

@@ -31,6 +31,8 @@ _OWN_OBJECTS = frozenset({"self", "this", "cls", "$this"})
 # Names of the class around in PHP, whose constants and static properties may be inherited.
 _OWN_CLASSES = frozenset({"parent", "self", "static"})
 _BASE_OBJECT = "super()"
+# What comes before a name in C that no variable can hide: `struct gate *gate`.
+_TAGGED = frozenset({"struct_specifier", "union_specifier", "enum_specifier"})
 # A member that is read from an object.
 _READS = frozenset(
     {
@@ -85,7 +87,9 @@ def read_uses(
             begin = captures["on"][0].start_byte if "on" in captures else start
             # In `exports.open = exports.start = …`, `exports.start` is assigned, and is what `open` is.
             is_exported = kind is ReferenceKind.ALIAS and "alias" in captures
-            if (start in starts and not is_exported) or not scopes.may_begin(syntax.source, begin):
+            is_tag = node.parent is not None and node.parent.type in _TAGGED
+            may_begin = is_tag or scopes.may_begin(syntax.source, begin)
+            if (start in starts and not is_exported) or not may_begin:
                 continue
             if "name" in captures and captures["name"][0].start_byte not in heads:
                 continue  # an assignment to a local variable
@@ -99,7 +103,7 @@ def read_uses(
                 symbol = scopes.nesting.around(start)
                 head = head_of(qualifier) if qualifier else name
                 is_hidden = scopes.shadows.hides(head, start, is_type=kind is ReferenceKind.TYPE)
-                if name and not is_hidden and scopes.may_mean(qualifier, name, symbol):
+                if name and not is_hidden and (is_tag or scopes.may_mean(qualifier, name, symbol)):
                     found.append(
                         Reference(
                             name=name,

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple
 
 from prism_contracts.code import (
+    CALLABLE_KINDS,
     EdgeStatus,
     Flag,
     Reference,
@@ -15,10 +17,11 @@ from prism_contracts.code import (
 )
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, ReferenceGroup
 from prism_resolver.facts import FileFacts
+from prism_resolver.languages import C_FAMILY
 from prism_resolver.modules import File
 from prism_resolver.program import Program
 from prism_resolver.resolution import Resolver
-from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, Unit, is_shared
+from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, Site, Unit, is_shared, same_symbol
 from prism_resolver.values import SymbolRef
 
 PROSE = "p"
@@ -91,7 +94,8 @@ class Module(NamedTuple):
 class Uses:
     """The references to a symbol among a set of files.
 
-    Definitions of one qualified name in one file are one symbol, as are a declaration and its definition.
+    Definitions of one qualified name in one file are one symbol, as are a declaration and its definition: see
+    `same_symbol`.
     """
 
     def __init__(
@@ -108,13 +112,14 @@ class Uses:
         self.learn(files)
         # Names under which a whole module is imported that is the symbol.
         self._modules = [name for one in definitions for name in _module_names(one.file)]
-        symbols = {_symbol_key(definition) for definition in definitions}
-        self._targets = {
-            SymbolRef(file.id, position)
+        named = [
+            (SymbolRef(file.id, position), _site(DefinedSymbol(file, symbol)))
             for file in files
             for position, symbol in enumerate(file.symbols)
-            if symbol.name == self._name and _symbol_key(DefinedSymbol(file, symbol)) in symbols
-        }
+            if symbol.name == self._name
+        ]
+        is_asked = same_symbol([_site(one) for one in definitions], [site for _, site in named])
+        self._targets = {ref for ref, _ in compress(named, is_asked)}
 
     def learn(self, files: Iterable[SourceFile]) -> None:
         """Adds files whose definitions and imports help to resolve, but whose references are not searched."""
@@ -207,10 +212,16 @@ def naming(name: str, file: SourceFile) -> Iterator[Reference]:
     return (one for one in file.references if name in (one.name, one.alias))
 
 
-def _symbol_key(definition: DefinedSymbol) -> tuple[str, str]:
-    """Returns a key that is equal for definitions of one symbol."""
+def _site(definition: DefinedSymbol) -> Site:
     file, symbol = definition
-    return "" if is_shared(file.language, symbol.signature) else file.id, symbol.qualified_name
+    is_callable = symbol.kind in CALLABLE_KINDS
+    return Site(
+        file.id,
+        symbol.qualified_name,
+        is_shared(file.language, symbol.signature),
+        is_callable and not symbol.bodiless,
+        is_callable and symbol.bodiless and file.language in C_FAMILY,
+    )
 
 
 def _order(edge: Edge) -> tuple[object, ...]:

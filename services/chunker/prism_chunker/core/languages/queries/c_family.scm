@@ -141,6 +141,8 @@
 (return_statement (identifier) @value)
 (pointer_expression argument: (identifier) @value)
 (cast_expression value: (identifier) @value)
+(sizeof_expression value: (parenthesized_expression (identifier) @value))
+(call_expression function: (parenthesized_expression (identifier) @value))
 (conditional_expression (identifier) @value)
 (binary_expression (identifier) @value)
 (case_statement value: (identifier) @value)
