@@ -16,8 +16,8 @@ HEAD = """# Accuracy of references
 Written by `make graph-accuracy` ([bench/graph](../bench/graph)). Each repository is indexed as a whole on a
 stack of its own, and `find_references` is asked over MCP, to the last page, for every function, method and
 type in it. What a resolver of the language reports for the same files is the ground truth: jedi for Python,
-the TypeScript compiler for TypeScript and JavaScript, go/types for Go, javac for Java. Dependencies of a
-repository are not installed, so their definitions count as outside.
+the TypeScript compiler for TypeScript and JavaScript, go/types for Go, libclang for C and C++, javac for
+Java. Dependencies of a repository are not installed, so their definitions count as outside.
 
 An edge is a line that uses a symbol. Definitions of one qualified name in a file are one symbol. A resolved
 edge is **right** if the truth has it, **wrong** if in the truth the line means something else, in the

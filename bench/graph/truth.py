@@ -73,6 +73,7 @@ RESOLVERS = (
         "ecmascript/resolve.mjs",
     ),
     Resolver("Go", frozenset({"go"}), ("go", "run"), "go/resolve.go"),
+    Resolver("C and C++", frozenset({"c", "cpp"}), ("python",), "resolve_c.py"),
     Resolver("Java", frozenset({"java"}), ("java",), "java/Resolve.java"),
 )
 

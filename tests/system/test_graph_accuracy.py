@@ -1,6 +1,6 @@
 """References of every symbol of small repositories, compared with those of resolvers.
 
-The repositories are in `tests/fixtures/graph`: `ferry` in Python, `quay` in Java. The truth next to each was printed by
+The repositories are in `tests/fixtures/graph`: `ferry` in Python, `quay` in Java, `lock` in C. The truth next to each was printed by
 its resolver in `bench/graph`.
 """
 
@@ -17,7 +17,7 @@ from prism_contracts.code import EdgeStatus
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "graph"
 
 
-@pytest.fixture(params=["ferry", "quay"])
+@pytest.fixture(params=["ferry", "quay", "lock"])
 async def comparison(request, shared_stack) -> Comparison:
     name = request.param
     stack = await shared_stack.of_tenant("graph")
