@@ -59,12 +59,17 @@ def corpus() -> dict[str, str]:
 
 
 def symbols(files: dict[str, str]) -> list[Asked]:
-    """Returns symbols from all over the corpus, evenly chosen."""
+    """Returns symbols from all over the corpus, evenly chosen.
+
+    A function is left out whose file has a member of its name: `find_references` is asked about a name, and lists both.
+    """
+    parsed = {path: chunk_file(path, text).symbols for path, text in files.items()}
     found = [
         Asked(symbol.qualified_name, path, symbol.kind)
-        for path, text in files.items()
-        for symbol in chunk_file(path, text).symbols
+        for path, own in parsed.items()
+        for symbol in own
         if symbol.kind in ASKED_KINDS
+        and not any(one.qualified_name.endswith(f".{symbol.qualified_name}") for one in own)
     ]
     return found[:: max(1, len(found) // SYMBOLS_MAX)][:SYMBOLS_MAX]
 
