@@ -113,3 +113,7 @@ def test_a_diagram_has_a_limit_of_nodes():
 )
 def test_large_numbers_are_rough(count, shown):
     assert markdown.roughly(count) == shown
+
+
+def test_angle_brackets_in_code_stay():
+    assert markdown.text("Give `<depot>` or <b>all</b>.") == "Give `<depot>` or all."

@@ -608,3 +608,42 @@ def test_settings_show_tables_and_flags():
     assert "`zones`, `depot.go:3-6`:" in shown
     assert '4      "near",' in shown
     assert "| `depot` |" in shown
+
+
+def test_rows_of_a_table_are_passages():
+    text = (
+        "Where it is:",
+        "",
+        "| system | folder |",
+        "| --- | --- |",
+        "| Linux | `~/.depot` |",
+        "",
+        "At the end.",
+    )
+    found = [*prose.passages(Prose("README.md", ContextSection.README, text), 1, len(text))]
+    assert [one.text for one in found] == [
+        "Where it is:",
+        "system — folder",
+        "Linux — `~/.depot`",
+        "At the end.",
+    ]
+
+
+def test_types_with_a_method_that_runs_are_commands():
+    text = "\n".join(
+        f"class {name}:\n    def run(self):\n        return 1" for name in ("Put", "Get", "Drop")
+    )
+    _, evidence = seen("depot.py", text)
+    orientation, _ = seen("depot.py", text)
+    assert contents.flow_starts(orientation, evidence.outlines)[:3] == [
+        ("depot.py", 2),
+        ("depot.py", 5),
+        ("depot.py", 8),
+    ]
+
+
+def test_errors_of_anyhow_are_listed_by_their_arms():
+    text = 'fn put(id: u32) -> Result<()> {\n    let one = find(id).context("no parcel")?;\n    match one {\n        1 => bail!("full"),\n        _ => Ok(()),\n    }\n}\n'
+    shown = page("errors", "depot.rs", text)
+    assert '| `let one = find(id).context("no parcel")?;` |  | `put` | `depot.rs:2` |' in shown
+    assert '| `1 => bail!("full"),` |' in shown

@@ -188,12 +188,16 @@ def test_what_people_write_is_a_sentence(said):
     assert prose.sentence(said) == said
 
 
-@pytest.mark.parametrize("path", ["README_KO.md", "docs/README.zh-CN.md", "readme-fr.rst"])
+@pytest.mark.parametrize(
+    "path", ["README_KO.md", "docs/README.zh-CN.md", "readme-fr.rst", "docs/zh-CN/a.md", "docs/fr/a.md"]
+)
 def test_translations_are_known_by_their_names(path):
     assert prose.is_translation(path)
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/design.md", "how-to-run.md", "notes.de/a.md"])
+@pytest.mark.parametrize(
+    "path", ["README.md", "docs/design.md", "how-to-run.md", "notes.de/a.md", "src/it/a.md"]
+)
 def test_other_documents_are_no_translations(path):
     assert not prose.is_translation(path)
 

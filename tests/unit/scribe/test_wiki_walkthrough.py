@@ -75,9 +75,10 @@ def test_a_long_function_shows_first_what_decides_and_fills_the_room():
     assert SHOWN_LINES_MAX <= len(code) <= SHOWN_LINES_MAX + 8
 
 
-def test_a_function_without_decisions_is_left_out():
-    text = "def close(parcel):\n    parcel.seal()\n    return parcel"
-    assert walkthrough(evidence("src/close.py", text, ("close", 1, 3)), ["src/close.py"], 1.0) == []
+def test_a_function_without_decisions_is_shown_where_there_is_room():
+    text = SHORT + "\ndef close(parcel):\n    parcel.seal()\n    return parcel"
+    known = evidence("src/close.py", text, ("price", 1, 7), ("close", 8, 10))
+    assert "`close`, `src/close.py:8-10`:" in walkthrough(known, ["src/close.py"], 1.0)
 
 
 def test_functions_of_tests_inside_a_file_are_left_out():

@@ -115,8 +115,11 @@ def _just(lines: Sequence[str]) -> Iterator[Command]:
     for number, line in enumerate(lines, start=1):
         if (found := _RECIPE.match(line)) and not line.startswith(("set ", "export ", "alias ")):
             above = lines[number - 2] if number > 1 else ""
-            about = above.lstrip("# ") if above.startswith("#") else ""
-            yield Command(f"just {found[1]}", about, number, is_prose=True)
+            if above.startswith("#"):
+                yield Command(f"just {found[1]}", above.lstrip("# "), number, is_prose=True)
+            else:
+                below = lines[number].strip() if number < len(lines) else ""
+                yield Command(f"just {found[1]}", below.lstrip("@-"), number)
 
 
 def _npm(lines: Sequence[str]) -> Iterator[Command]:

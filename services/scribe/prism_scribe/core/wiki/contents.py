@@ -25,12 +25,14 @@ SURVEYED_MAX = 300
 SURVEYED_LINES_MAX = 120_000
 # Main files of a component that are read for its page.
 COMPONENT_OUTLINED_MAX = 14
-FLOWS_MAX = 14
+FLOWS_MAX = 20
 FLOWS_OF_FILE_MAX = 3
 PROGRAMS_MAX = 4
-COMMANDS_MAX = 5
+COMMANDS_MAX = 12
+# So many types with a method of one name that runs are commands.
+COMMAND_TYPES_MIN = 3
 FLOW_DEPTH = 4
-FIRST_STARTS = 6  # before those that are in no other flow
+FIRST_STARTS = 12  # before those that are in no other flow
 FURTHER_STARTS_MAX = 4
 FURTHER_CALLS_MIN = 4
 # Constants and variants are among them, and are left out.
@@ -142,14 +144,18 @@ def _programs(orientation: Orientation) -> list[tuple[str, int]]:
 
 def _commands(outlines: Mapping[str, OutlineReply]) -> list[tuple[str, int]]:
     """Returns the methods that run commands, which have a type for each."""
-    found = [
-        (path, symbol.name_line)
+    methods = [
+        # The type may be defined in another file, as in Rust and Go.
+        (path, symbol, symbol.qualified_name.rpartition(".")[0])
         for path, outline in outlines.items()
         for symbol in outline.symbols
-        if symbol.parent >= 0
-        and _RUNS.match(symbol.name)
-        and _COMMAND_TYPE.search(outline.symbols[symbol.parent].name)
-        and not symbol.bodiless
+        if "." in symbol.qualified_name and _RUNS.match(symbol.name) and not symbol.bodiless
+    ]
+    types = Counter(symbol.name for _, symbol, _ in methods)
+    found = [
+        (path, symbol.name_line)
+        for path, symbol, owner in methods
+        if _COMMAND_TYPE.search(owner) or types[symbol.name] >= COMMAND_TYPES_MIN
     ]
     return found[:COMMANDS_MAX]
 

@@ -27,6 +27,8 @@ _DIRECTIVE = re.compile(r"\s*\.\.\s+[\w-]+::.*$")
 _LITERAL_LEAD = re.compile(r"\s*::$")
 _LINK = re.compile(r"!?(?<!\w)\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
 _ROLE = re.compile(r"(?<![\w:]):(?:\w+:)?\w+:(?=[A-Za-z_~])(?!\w+:`)")
+_CODE_SPAN = re.compile(r"(`{1,2})(?!`)[^`]+\1")
+_LESS, _GREATER = "\ufdd0", "\ufdd1"  # not characters: no text has them
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->")
 _ESCAPED = re.compile(r"[\\`*\[\]~]|(?<!\w)_|_(?!\w)")
 _ENTITIES = {"<": "&lt;", ">": "&gt;"}
@@ -126,8 +128,11 @@ def _one_line(value: str) -> str:
 
 
 def _without_markup(value: str) -> str:
+    # `<depot>` in code is a part of it, not a tag.
+    value = _CODE_SPAN.sub(lambda span: span[0].replace("<", _LESS).replace(">", _GREATER), value)
     bare = _LINK.sub(r"\1", _TAG.sub("", _LITERAL_LEAD.sub(":", _DIRECTIVE.sub("", value))))
-    return _ROLE.sub("", _EMPHASIS.sub(r"\2", bare))
+    plain = _ROLE.sub("", _EMPHASIS.sub(r"\2", bare))
+    return plain.replace(_LESS, "<").replace(_GREATER, ">")
 
 
 def _escaped(value: str) -> str:

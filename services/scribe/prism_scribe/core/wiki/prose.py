@@ -34,12 +34,14 @@ _NO_SENTENCE = re.compile(
 )
 SENTENCE_WORDS_MIN = 3
 _ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
+_RULE_OF_TABLE = re.compile(r"^[\s|:-]+$")
 _NESTED_ITEM = re.compile(r"^ {0,9}(?:[-*+]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
 # An item of a list, or a comment or directive of reStructuredText.
 _BEGINS = re.compile(r"^(?: {0,3}(?:[-*+]|\d{1,3}[.)])\s+\S|\.\.(?:\s|$))")
+_LANGUAGES = r"(?:ar|bn|cn|cs|de|el|es|fa|fr|he|hi|hu|id|it|ja|jp|ko|kr|nl|pl|pt|ro|ru|th|tr|tw|uk|ur|vi|zh)"
 _TRANSLATION = re.compile(
-    r"[._-](?:ar|bn|cn|cs|de|el|es|fa|fr|he|hi|hu|id|it|ja|jp|ko|kr|nl|pl|pt|ro|ru|th|tr|tw|uk|ur|vi|zh)"
-    r"(?:[-_][a-z]{2,4})?\.\w+$",
+    rf"[._-]{_LANGUAGES}(?:[-_][a-z]{{2,4}})?\.\w+$"
+    rf"|(?:^|/)(?:docs?|i18n|locales?|translations?)/{_LANGUAGES}/|(?:^|/){_LANGUAGES}[-_][a-z]{{2,4}}/",
     re.IGNORECASE,
 )
 
@@ -135,6 +137,12 @@ def passages(document: Prose, start: int, end: int) -> Iterator[Passage]:
     began, is_item = start, False
     for number in range(start, min(end, len(document.lines)) + 1):
         line = document.lines[number - 1]
+        if number not in inside and (row := _table_row(line)):
+            if words:
+                yield Passage(began, " ".join(words), is_item)
+                words = []
+            yield Passage(number, row, is_item=True)
+            continue
         item = None if number in inside else _NESTED_ITEM.match(line)
         is_text = item is not None or _goes_on(document.lines, number, bool(words))
         if words and (item is not None or number in inside or not is_text):
@@ -148,6 +156,13 @@ def passages(document: Prose, start: int, end: int) -> Iterator[Passage]:
             words.append(item["text"] if item else line.strip())
     if words:
         yield Passage(began, " ".join(words), is_item)
+
+
+def _table_row(line: str) -> str:
+    """Returns the cells of a row of a table in Markdown; empty for other lines and for the rule below the heads."""
+    if not line.lstrip().startswith("|") or _RULE_OF_TABLE.match(line):
+        return ""
+    return " — ".join(cell.strip() for cell in line.strip().strip("|").split("|") if cell.strip())
 
 
 def _goes_on(lines: Sequence[str], number: int, is_open: bool) -> bool:

@@ -119,10 +119,13 @@ def function(evidence: Evidence, path: str, line: int) -> list[str]:
 
 
 def _ranked(functions: Sequence[_Function]) -> list[_Function]:
-    """Returns the functions worth showing: first those with the most decisions, calls and callers for their length."""
+    """Returns the functions worth showing: first those with the most decisions, calls and callers for their length.
+
+    The others follow, for pages that have room for them.
+    """
     named = Counter(one.symbol.name for one in functions)
     callers = Counter(name for one in functions for name in one.called)
-    scores: dict[int, float] = {}
+    scores: dict[int, tuple[bool, float]] = {}
     for position, one in enumerate(functions):
         name = one.symbol.name
         calls = len(one.called & named.keys())
@@ -133,10 +136,13 @@ def _ranked(functions: Sequence[_Function]) -> list[_Function]:
         score += OVERRIDE_WEIGHT * (named[name] > 1 and "." in one.symbol.qualified_name)
         # A function that only passes on what it is given says no more than its name.
         says = one.decisions + calls > 1 or _BEGINS.match(name) or len(one.lines) > LINES_MIN + 1
-        if score >= SCORE_MIN and says and len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
+        if len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
+            is_main = score >= SCORE_MIN and bool(says)
             # A long function is shown in part, and costs no more than that.
-            scores[position] = score / (1 + min(len(one.lines), SHOWN_LINES_MAX) / SCORE_LINES)
-    return [functions[position] for position in sorted(scores, key=lambda position: -scores[position])]
+            worth = score / (1 + min(len(one.lines), SHOWN_LINES_MAX) / SCORE_LINES)
+            scores[position] = (is_main, worth)
+    order = sorted(scores, key=lambda position: scores[position], reverse=True)
+    return [functions[position] for position in order]
 
 
 def _functions(evidence: Evidence, path: str) -> Iterator[_Function]:

@@ -20,7 +20,7 @@ from prism_scribe.core.wiki.pages import (
 )
 
 # Counts up when the same sources give another page.
-FORMAT = 9
+FORMAT = 10
 
 # A page that is longer is cut: a reader of ten pages has a few minutes for each.
 CHARS_MAX = 80_000

@@ -27,12 +27,12 @@ _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY, SymbolKind.CONSTANT,
 _RAISED = re.compile(
     r"(?:^|[\s({;:>])(?:raise|throw)\s+(?:new\s+)?\\?(?:[\w\\.:]*[.:\\])?(?P<name>[A-Za-z_]\w*)"
 )
-# `bail!` and `anyhow!` are of the library anyhow, which names no error.
-_PANIC = re.compile(r"(?:^|\s)panic!?\(|\b(?:bail|anyhow)!\(")
+# `bail!`, `anyhow!` and `context` are of the library anyhow, which names no error.
+_PANIC = re.compile(r"(?:^|\s)panic!?\(|\b(?:bail|anyhow)!\(|\.context\(\"|\.with_context\(\|\|")
 # An error of Go that is made where it is returned.
 _MADE_HERE = re.compile(r"\breturn\b.*\b(?:errors\.New|fmt\.Errorf)\(\"")
 # Places of an error that the repository does not define: each is raised for another reason.
-OTHERS_MAX = 16
+OTHERS_MAX = 40
 # What a variant of a Rust enum says where it is printed: `#[error("the depot is full")]`.
 _DISPLAYED = re.compile(r"#\[error\(\"(?P<said>[^\"]+)\"")
 _MATCHED = re.compile(r"\bmatches!\(|\b(?:if|while)\s+let\b|[=!]=\s*\w")
@@ -153,7 +153,9 @@ def _raised(orientation: Orientation, evidence: Evidence, known: set[str]) -> di
         returned = by_language.get(language, made)
         for number, line in declarations.code_lines(evidence.texts.get(path, ())):
             for name in _names_raised(line, language, returned):
-                statement = declarations.statement(evidence.texts[path], number)
+                is_arm = "=>" in line  # the next one is another
+                text = evidence.texts[path]
+                statement = line.strip() if is_arm else declarations.statement(text, number)
                 around = _inside(evidence, path, number)
                 when = declarations.condition(evidence.texts[path], number, around.name_line if around else 1)
                 inside = around.qualified_name if around else ""

@@ -17,7 +17,7 @@ CALLS_OF_ONE_MAX = 12
 ROOT = -1
 # A flow is of calls: what reads a constant or makes a variant of an enum is none.
 VALUES = frozenset({SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.FIELD, SymbolKind.PROPERTY})
-FLOWS_MAX = 12
+FLOWS_MAX = 18
 # Lines of code under a flow: the function that it begins with, then those that this one calls.
 CODE_LINES_MAX = 110
 
