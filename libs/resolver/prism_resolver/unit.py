@@ -376,13 +376,20 @@ class _UnitReader:
     def bases(self) -> dict[str, list[UnresolvedType]]:
         found: dict[str, list[UnresolvedType]] = {}
         for reference in self._facts.references:
-            if reference.kind in INHERITS:
+            if reference.kind in INHERITS and not self._is_anonymous_heir(reference.symbol):
                 owner = self._type_around(reference.symbol)
                 around = owner.rpartition(".")[0]
                 is_interface = reference.kind is ReferenceKind.IMPLEMENTS
                 base = UnresolvedType(_dotted(reference), "", reference.line, around, is_interface)
                 found.setdefault(owner, []).append(base)
         return found
+
+    def _is_anonymous_heir(self, symbol: int) -> bool:
+        """Whether a class without a name inherits, in a function or a variable: `return class extends Depot {}`."""
+        if symbol < 0 or self._facts.symbols[symbol].kind in TYPE_KINDS:
+            return False
+        around = self._facts.symbols[symbol].qualified_name
+        return around not in self.makers and enclosing_type(self._facts, symbol) != around
 
     def aliases(self) -> dict[str, UnresolvedType]:
         found: dict[str, UnresolvedType] = {}

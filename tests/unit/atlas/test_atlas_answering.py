@@ -570,3 +570,34 @@ def test_a_name_that_files_import_means_what_they_import():
     assert code(lambda: call_hierarchy(graph, asked, RECEIPT))[0] is ErrorCode.SYMBOL_AMBIGUOUS
     reply = call_hierarchy(graph, asked.model_copy(update={"path": "last.js"}), RECEIPT)
     assert places(reply.roots) == ["lib/tare.js:tare"]
+
+
+def test_classes_without_a_name_are_subtypes_of_what_they_extend_alone():
+    graph = graph_of(
+        {
+            "a.js": (
+                "class Base { open () {} }\nclass Town {\n  make () {\n    return class extends Base { open () {} }\n"
+                "  }\n  go () {\n    this.open()\n  }\n}\n"
+            ),
+            "p/Gate.java": "package p;\npublic abstract class Gate { abstract void open(); }\n",
+            "p/Town.java": (
+                "package p;\nclass Town {\n  Gate gate = new Gate() { void open() {} };\n  Gate make() {\n"
+                "    return new Gate() { void open() {} };\n  }\n  void run() { open(); }\n}\n"
+            ),
+        }
+    )
+
+    def asked(symbol):
+        return TypeHierarchyRequest(tenant="t", symbol=symbol, include_members=True)
+
+    subtypes = {
+        symbol: [(one.node.symbol, [member.symbol for member in one.overrides]) for one in reply.subtypes]
+        for symbol in ("Base", "Gate")
+        for reply in [type_hierarchy(graph, asked(symbol), RECEIPT)]
+    }
+    assert subtypes == {
+        "Base": [("Town.make", ["Town.make.open"])],
+        "Gate": [("Town.gate", ["Town.gate.open"]), ("Town.make", ["Town.make.open"])],
+    }
+    sure = CallHierarchyRequest(tenant="t", symbol="Base.open", include_candidates=False)
+    assert call_hierarchy(graph, sure, RECEIPT).total == 0

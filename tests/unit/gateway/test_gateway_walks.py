@@ -786,3 +786,13 @@ def test_a_caller_that_is_a_local_function_shows_the_function_around_it() -> Non
     answered = call_text.call_hierarchy(reply, 4_000)
     assert "load (3-20) \u203a check (5-8)" in answered.text
     assert answered.structured["branches"][0]["node"]["outer"]["start_line"] == 3
+
+
+def test_a_subtype_without_a_name_is_marked_with_what_holds_it() -> None:
+    held = LOAD.model_copy(
+        update={"kind": SymbolKind.FUNCTION, "symbol": "mixin", "start_line": 30, "end_line": 40}
+    )
+    (branch,) = TYPES.subtypes
+    update = {"subtypes": (branch.model_copy(update={"node": held, "overrides": ()}),)}
+    text = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text
+    assert "subtypes (1 direct: 1 anonymous class):\nvan.py\n  anonymous class, held by mixin (30-40)" in text

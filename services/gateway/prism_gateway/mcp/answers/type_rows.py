@@ -6,9 +6,11 @@ from enum import IntEnum
 from itertools import groupby
 from typing import NamedTuple
 
-from prism_contracts.code import SymbolKind
-from prism_contracts.rpc.graph import TreeBranch
+from prism_contracts.code import TYPE_KINDS, SymbolKind
+from prism_contracts.rpc.graph import GraphNode, TreeBranch
 from prism_gateway.mcp.answers.graph_parts import LineTexts, call_lines, mark, within_file
+
+ANONYMOUS = "anonymous class"
 
 
 class RowDetail(IntEnum):
@@ -73,14 +75,24 @@ def _lines(rows: Sequence[TypeRow], texts: LineTexts, detail: RowDetail) -> Iter
 
 def usual_kind(rows: Sequence[TypeRow]) -> SymbolKind | None:
     """Returns the kind of most types; other kinds are named beside their types."""
-    kinds = Counter(row.branch.node.kind for row in rows if row.branch.node.kind)
+    kinds = Counter(row.branch.node.kind for row in rows if row.branch.node.kind in TYPE_KINDS)
     return kinds.most_common(1)[0][0] if kinds else None
+
+
+def kind_of(node: GraphNode) -> str:
+    """Returns the kind of a type. A function or a variable is no type: it holds a class that has no name."""
+    return node.kind.value if node.kind and node.kind in TYPE_KINDS else ANONYMOUS
+
+
+def _kind_before(node: GraphNode, usual: SymbolKind | None) -> str:
+    if node.kind is None or node.kind is usual:
+        return ""
+    return f"{node.kind.value} " if node.kind in TYPE_KINDS else f"{ANONYMOUS}, held by "
 
 
 def _row_lines(row: TypeRow, texts: LineTexts, detail: RowDetail, usual: SymbolKind | None) -> Iterator[str]:
     branch = row.branch
-    kind = f"{branch.node.kind.value} " if branch.node.kind and branch.node.kind is not usual else ""
-    name = f"{mark(branch.via.status)} {kind}{within_file(branch.node)}"
+    name = f"{mark(branch.via.status)} {_kind_before(branch.node, usual)}{within_file(branch.node)}"
     indirect = f" (indirect, over {row.over})" if row.over else ""
     if detail is RowDetail.NONE:
         yield f"{name}{indirect}"

@@ -24,7 +24,7 @@ from prism_gateway.mcp.answers.graph_parts import (
 )
 from prism_gateway.mcp.answers.places import several
 from prism_gateway.mcp.answers.receipts import receipt_json
-from prism_gateway.mcp.answers.type_rows import RowDetail, TypeRow, fitting_rows, rows_of
+from prism_gateway.mcp.answers.type_rows import RowDetail, TypeRow, fitting_rows, kind_of, rows_of
 from prism_gateway.mcp.tool import Answer, Json
 
 # `impl<T: Gate> Open for T`: the type parameters, and what it is for.
@@ -84,7 +84,7 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
 def _counts(rows: Sequence[TypeRow]) -> str:
     indirect = sum(bool(row.over) for row in rows)
     direct = f"{len(rows) - indirect} direct"
-    kinds = Counter(row.branch.node.kind.value for row in rows if row.branch.node.kind)
+    kinds = Counter(kind_of(row.branch.node) for row in rows if row.branch.node.kind)
     named = ", ".join(several(count, kind) for kind, count in kinds.most_common())
     return "".join([direct, f", {indirect} indirect" if indirect else "", f": {named}" if named else ""])
 

@@ -21,6 +21,8 @@
 (object_creation_expression type: (generic_type . (type_identifier) @call))
 (object_creation_expression type: (scoped_type_identifier (_) @qualifier (type_identifier) @call .))
 (method_reference . (_) @qualifier (identifier) @call .)
+(object_creation_expression type: [(type_identifier) @extends (generic_type . (type_identifier) @extends)] (class_body))
+(object_creation_expression type: (scoped_type_identifier (_) @qualifier (type_identifier) @extends .) (class_body))
 (superclass (type_identifier) @extends)
 (superclass (generic_type . (type_identifier) @extends))
 (superclass (scoped_type_identifier (_) @qualifier (type_identifier) @extends .))
