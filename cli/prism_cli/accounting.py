@@ -15,10 +15,12 @@ PAGE = 500
 HITS_SHOWN = 5
 
 
-async def usage(target: ServerTarget, *, days: int, by: str, tenant: str) -> dict[str, Any]:
-    """Returns the usage of the last days."""
+async def usage(
+    target: ServerTarget, *, days: int, by: str, of: dict[str, str], tenant: str
+) -> dict[str, Any]:
+    """Returns the usage of the last days. `of` narrows it to a repository, a caller and a call."""
     since = datetime.now(UTC) - timedelta(days=days)
-    params = {"since": since.isoformat(), "by": by, "tenant": tenant}
+    params = {"since": since.isoformat(), "by": by, "tenant": tenant, **of}
     async with Prism(target) as prism:
         return await prism.manage("GET", f"{API}/usage", params=params)
 

@@ -48,6 +48,7 @@ PAGES = [
     "/wiki",
     "/usage",
     "/usage?days=1&by=caller",
+    "/usage?days=1&by=caller&repository=acme/app&call=search_code",
     "/audit",
     "/tokens",
     "/health",

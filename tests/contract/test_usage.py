@@ -58,6 +58,24 @@ async def test_calls_are_counted_by_where_they_come_in(stack) -> None:
     assert "<code>console</code>" in page
 
 
+async def test_usage_of_a_repository_shows_who_asked(stack) -> None:
+    same_origin = {"Sec-Fetch-Site": "same-origin"}
+    async with stack.rest() as http:
+        await http.post("/api/v1/search", json={"query": "main", "repo": "acme/app"})
+        report = await usage_of(http, by="caller", repository="acme/app", call="POST /search")
+        assert report["of"] == {"repository": "acme/app", "caller": "", "call": "POST /search"}
+        [group] = report["groups"]
+        assert (group["calls"], report["total"]["calls"]) == (1, 1)
+        assert not (await usage_of(http, repository="acme/other"))["groups"]
+        async with stack.rest() as browser:
+            browser.headers.pop("Authorization")
+            await browser.post("/login", data={"token": stack.secret}, headers=same_origin)
+            page = (await browser.get("/usage?days=1&by=repository")).text
+            narrowed = (await browser.get("/usage?days=1&by=caller&repository=acme/app")).text
+    assert 'href="/usage?days=1&amp;by=caller&amp;repository=acme/app"' in page
+    assert "Only calls of the repository <code>acme/app</code>" in narrowed
+
+
 async def test_errors_have_their_codes(stack) -> None:
     async with stack.rest() as http:
         await http.post("/api/v1/search", json={"query": "main", "repo": "no/such"})

@@ -49,19 +49,23 @@ def usage(
     *,
     days: DaysOption = DAYS_DEFAULT,
     by: Annotated[By, typer.Option(help="What the calls are grouped by.")] = By.CALL,
+    repo: Annotated[str, typer.Option(help="Only calls about this repository.")] = "",
+    caller: Annotated[str, typer.Option(help="Only calls of this token or person, by id or label.")] = "",
+    call: Annotated[str, typer.Option(help="Only calls of this tool or endpoint.")] = "",
     tenant: TenantOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Show how often Prism was called, how long calls took, and how many tokens they saved.
 
-    Example: `prism usage --days 30 --by caller`
+    Example: `prism usage --days 30 --by caller --repo acme/app` shows who asked most about a repository.
     """
     with told_errors():
         from prism_cli import accounting as command
         from prism_cli import terminal
         from prism_cli.target import find_target
 
-        report = asyncio.run(command.usage(find_target(), days=days, by=by, tenant=tenant))
+        of = {"repository": repo, "caller": caller, "call": call}
+        report = asyncio.run(command.usage(find_target(), days=days, by=by, of=of, tenant=tenant))
         if as_json:
             terminal.print_json(report)
         else:

@@ -9,7 +9,7 @@ from prism_contracts.accounting import NO_ONE, ModelDay, ModelPurpose, ModelUse
 from prism_contracts.rpc.search import SearchReply, SearchRequest
 from prism_gateway.accounting.facts import TOKENS_PER_LINE, CallFacts
 from prism_gateway.accounting.usage import TENANTS_SHOWN_MAX, UsageMetrics
-from prism_gateway.accounting.usage_report import UsageBy, report
+from prism_gateway.accounting.usage_report import UsageBy, UsageOf, report
 from prism_gateway.accounting.usage_sums import OTHERS, ROWS_MAX, UsageSums
 from prism_gateway.callers import Caller
 
@@ -202,3 +202,23 @@ def test_the_days_of_language_models_are_added_up_by_model_and_purpose() -> None
         ("a", ModelPurpose.TAGS, 1, 1.5),
     ]
     assert (found[0].failures, found[0].tokens_in, found[0].tokens_out) == (2, 20, 4)
+
+
+def test_a_report_is_narrowed_to_a_repository_a_caller_and_a_call() -> None:
+    sums = UsageSums("g")
+    other = replace(CALLER, id="token:2", label="reviewer")
+    for caller, repo, call in (
+        (CALLER, "acme/app", "search_code"), (other, "acme/app", "grep_code"), (other, "acme/app", "grep_code"),
+        (other, "acme/till", "grep_code"),
+    ):  # fmt: skip
+        sums.add(caller, facts(repo=repo, call=call), 1.0, NOW)
+    hours = hours_of(sums)
+
+    def groups(by: UsageBy, **of: str) -> dict[str, int]:
+        told = report(hours, "acme", NOW - timedelta(hours=2), NOW, by, of=UsageOf(**of))
+        assert told.total.calls == sum(group.calls for group in told.groups)
+        return {group.label or group.key: group.calls for group in told.groups}
+
+    assert groups(UsageBy.CALLER, repository="acme/app") == {"reviewer": 2, "ci": 1}
+    assert groups(UsageBy.REPOSITORY, caller="reviewer") == {"acme/app": 2, "acme/till": 1}
+    assert groups(UsageBy.REPOSITORY, caller="token:2", call="search_code") == {}

@@ -25,7 +25,7 @@ from prism_contracts.accounting import ModelDay, UsageHour
 from prism_contracts.errors import reason_of
 from prism_contracts.records import model_day_key
 from prism_gateway.accounting.facts import CallFacts
-from prism_gateway.accounting.usage_report import UsageBy, UsageReport, report
+from prism_gateway.accounting.usage_report import UsageBy, UsageOf, UsageReport, report
 from prism_gateway.accounting.usage_sums import UsageSums, Use
 from prism_gateway.callers import Caller
 from prism_runtime.bus import Bus
@@ -134,12 +134,14 @@ class UsageLog:
             self._metrics.stored.labels("stored").inc()
         self._sums.forget_stored(datetime.now(UTC))
 
-    async def report(self, tenant: str, since: datetime, until: datetime, by: UsageBy) -> UsageReport:
-        """Returns the usage of a tenant, or of all if it is empty."""
+    async def report(
+        self, tenant: str, since: datetime, until: datetime, by: UsageBy, of: UsageOf | None = None
+    ) -> UsageReport:
+        """Returns the usage of a tenant, or of all if it is empty. `of` narrows it to some calls."""
         await self.store()
         hours = [hour async for hour in self._read(tenant, since)]
         days = await self._read_model_days(tenant, since.date(), until.date())
-        return report(hours, tenant, since, until, by, days=days)
+        return report(hours, tenant, since, until, by, of=of, days=days)
 
     async def _read_model_days(self, tenant: str, first: date, last: date) -> list[ModelDay]:
         """Returns what a tenant, or all, used of language models on these days and those between."""

@@ -30,6 +30,22 @@ class UsageBy(StrEnum):
     TENANT = "tenant"
 
 
+class UsageOf(BaseModel):
+    """Which calls a report is about: those of a repository, a caller (id or label) and a tool; empty for all."""
+
+    repository: str = ""
+    caller: str = ""
+    call: str = ""
+
+    def has(self, row: UsageRow) -> bool:
+        """Whether the calls of a row are among them."""
+        return (
+            self.repository in ("", row.repo)
+            and self.caller in ("", row.caller, row.label)
+            and self.call in ("", row.call)
+        )
+
+
 class UsageGroup(BaseModel):
     """The sums of a group. `key` is the tool, caller, repository, code, source, time or tenant."""
 
@@ -65,6 +81,7 @@ class UsageReport(BaseModel):
     since: datetime
     until: datetime
     by: UsageBy
+    of: UsageOf = UsageOf()
     total: UsageGroup
     groups: tuple[UsageGroup, ...]
     groups_left_out: int
@@ -99,14 +116,16 @@ def report(
     until: datetime,
     by: UsageBy,
     *,
+    of: UsageOf | None = None,
     days: Iterable[ModelDay] = (),
 ) -> UsageReport:
     """Returns the sums of the hours that begin in a range of time, and of the days of language models."""
+    of = of or UsageOf()
     total, groups = _Sum("total"), dict[str, _Sum]()
     for hour in hours:
         if not since <= hour.hour < until:
             continue
-        for row in hour.rows:
+        for row in filter(of.has, hour.rows):
             key = _KEYS[by](hour, row)
             found = groups.setdefault(key, _Sum(key))
             found.add(row)
@@ -119,6 +138,7 @@ def report(
         since=since,
         until=until,
         by=by,
+        of=of,
         total=total.group,
         groups=tuple(ordered[:GROUPS_MAX]),
         groups_left_out=max(0, len(ordered) - GROUPS_MAX),

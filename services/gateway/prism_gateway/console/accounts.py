@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from prism_contracts.accounting import AuditAction
 from prism_gateway.accounting.pages import Wanted
-from prism_gateway.accounting.usage_report import UsageBy, UsageGroup
+from prism_gateway.accounting.usage_report import UsageBy, UsageGroup, UsageOf
 from prism_gateway.console.page import PageView, Visit
 from prism_gateway.grants import check_whole_tenant
 
@@ -20,6 +20,15 @@ BAR_GAP: Final = 2
 ENTRIES: Final = 100
 POSITION_DIGITS_MAX: Final = 15
 GROUPINGS: Final = (UsageBy.CALL, UsageBy.CALLER, UsageBy.REPOSITORY, UsageBy.CODE, UsageBy.SOURCE)
+
+
+# What the calls of a group are shown by, once one follows it.
+NARROWS: Final = {
+    UsageBy.REPOSITORY: UsageBy.CALLER,
+    UsageBy.CALLER: UsageBy.REPOSITORY,
+    UsageBy.CALL: UsageBy.CALLER,
+}
+NAME_CHARS_MAX: Final = 300
 
 
 class Bar(NamedTuple):
@@ -40,8 +49,9 @@ async def usage(visit: Visit) -> Response:
     end = datetime.now(UTC)
     begin = (end - timedelta(days=days)).replace(minute=0, second=0, microsecond=0)
     book = visit.parts.usage
-    over_time = await book.report(visit.tenant, begin, end, UsageBy.HOUR if days == 1 else UsageBy.DAY)
-    report = await book.report(visit.tenant, begin, end, by)
+    of = UsageOf(**{name: visit.query.get(name, "")[:NAME_CHARS_MAX] for name in UsageOf.model_fields})
+    over_time = await book.report(visit.tenant, begin, end, UsageBy.HOUR if days == 1 else UsageBy.DAY, of)
+    report = await book.report(visit.tenant, begin, end, by, of)
     return visit.show(
         "usage.html",
         report=report,
@@ -50,6 +60,8 @@ async def usage(visit: Visit) -> Response:
         days=days,
         ranges=RANGES_DAYS,
         by=by.value,
+        of={name: value for name, value in of if value},
+        narrows={one.value: other.value for one, other in NARROWS.items()},
         groupings=[one.value for one in GROUPINGS],
         width=BARS_WIDTH,
         height=BARS_HEIGHT,
