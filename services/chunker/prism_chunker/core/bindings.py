@@ -14,14 +14,17 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from prism_chunker.core.elements import element_type, iterated
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.names import Names, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
 from prism_chunker.core.type_names import type_name, without_arguments
-from prism_contracts.code import Binding, SymbolKind
+from prism_contracts.code import TYPE_KINDS, Binding, SymbolKind
 
 CALLEE_CHARS_MAX = 80
+# Longer expressions have elements of an unknown type.
+COLLECTION_BYTES_MAX = 400
 # Expressions around a call that are transparent.
 WRAPPERS_MAX = 8
 # The maximum number of bindings followed from a variable to the source of its value.
@@ -73,6 +76,8 @@ _PRIMITIVES = frozenset(
         "i64", "int", "int64", "long", "number", "size_t", "u32", "u64", "u8", "usize",
     }
 )  # fmt: skip
+# Languages in which a member of the own object is never used without it.
+_NAMES_OWN_OBJECT = frozenset({"javascript", "python", "rust", "svelte", "tsx", "typescript", "vue"})
 _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.PROPERTY})
 _CALLEE = re.compile(r"(?:new |try |await )*\\?((?!\()(?:[\w.:$@>?!\\-]|\(\))+?)(?:::)?(?:<.*>)?")
 # `open(path).unwrap()`: the value comes from the inner call.
@@ -130,6 +135,7 @@ class BindingReader:
         self._variables = variables
         # By name: the first of its variables, each with its first byte and the symbol around it.
         self._places: dict[bytes, list[tuple[Variable, int, int]]] = {}
+        self._collections: dict[bytes, Mapping[int, AbstractSet[tuple[str, bool]]]] = {}
         self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
         self._generics = _generics(syntax, nesting)
         self._imported = {
@@ -234,6 +240,8 @@ class BindingReader:
         type_ = self._without_generic(type_, symbol, variable.node)
         if type_:
             return ("" if "returned" in captures and type_ in _PRIMITIVES else type_), ""
+        if collection := captures.get("collection"):
+            return self._element(variable, collection[0], symbol) if follow else "", ""
         known, callee = "", ""
         if made := captures.get("made"):
             callee = _callee(self._text(made[0], made[-1]))
@@ -244,6 +252,95 @@ class BindingReader:
         if is_member and "." in callee:
             callee = self._with_type_of_head(callee, node, symbol)
         return known, callee
+
+    def _element(self, variable: Variable, collection: Node, symbol: int) -> str:
+        """Returns the type of the elements that a variable has; empty if the variable is another one in the function too."""
+        name = self._source[variable.node.start_byte : variable.node.end_byte]
+        around = self._nesting.around(variable.node.start_byte)
+        if len(self._collections_of(name).get(around, ())) > 1:
+            return ""
+        text, of_values = self._iterated(collection)
+        declared = self._declared_before(text, variable.node.start_byte, symbol) if text else ""
+        type_ = element_type(declared, of_values=of_values) if declared else ""
+        return self._without_generic(type_, symbol, variable.node)
+
+    def _collections_of(self, name: bytes) -> Mapping[int, AbstractSet[tuple[str, bool]]]:
+        """Returns by symbol what its variables of a name have elements of; empty names for any other variable."""
+        if name not in self._collections:
+            iterating: dict[int, tuple[str, bool]] = {}
+            for one in self._variables.get(name, ()):
+                collection = one.captures.get("collection")
+                if collection or one.node.start_byte not in iterating:
+                    iterating[one.node.start_byte] = (
+                        self._iterated(collection[0]) if collection else ("", False)
+                    )
+            found: dict[int, set[tuple[str, bool]]] = defaultdict(set)
+            for start, variable in iterating.items():
+                found[self._nesting.around(start)].add(variable)
+            self._collections[name] = found
+        return self._collections[name]
+
+    def _iterated(self, collection: Node) -> tuple[str, bool]:
+        if collection.end_byte - collection.start_byte > COLLECTION_BYTES_MAX:
+            return "", False
+        return iterated(" ".join(self._text(collection, collection).split()))
+
+    def _declared_before(self, name: str, end: int, symbol: int) -> str:
+        """Returns the declared type of a variable as it is written.
+
+        It is one of the functions around a byte, of the class, or of the file. One of a name with too many is unknown.
+        """
+        own = name.removeprefix(self._own)
+        head, _, field = own.partition(".")
+        if field:
+            type_ = type_name(self._declared_before(head, end, symbol)) if own == name else ""
+            return self._declared(self._members_of(type_, field)) if type_ else ""
+        if own == name:
+            at = symbol
+            while at >= 0:
+                if local := self._bound(name.encode(), end, at):
+                    return self._declared(local[-1:])
+                at = self._nesting.parents[at]
+            if len(self._variables.get(name.encode(), ())) > SOURCES_MAX:
+                return ""
+        if own != name or self._language not in _NAMES_OWN_OBJECT:
+            around = self._type_around(symbol)
+            kept = self._members_of(around, own) if around else ()
+            if kept or own != name:
+                return self._declared(kept)
+        everywhere = self._variables.get(name.encode(), ())
+        return self._declared([one for one in everywhere if self._parent_of(one) < 0])
+
+    def _members_of(self, type_: str, field: str) -> Sequence[Variable]:
+        """Returns the fields of a name that a type of the file has, by its qualified or its only name."""
+        members = self._variables.get(f"{self._own}{field}".encode(), ())[:SOURCES_MAX]
+        around = [(one, self._type_around(self._parent_of(one))) for one in members]
+        return [one for one, owner in around if owner == type_ or owner.endswith(f".{type_}")]
+
+    def _declared(self, variables: Sequence[Variable]) -> str:
+        """Returns the type that all variables are declared with; empty if they differ."""
+        types = {
+            self._text(one.captures["declared"][0], one.captures["declared"][-1])
+            for one in variables
+            if "declared" in one.captures
+        }
+        return types.pop() if len(types) == 1 else ""
+
+    def _parent_of(self, variable: Variable) -> int:
+        own = self._definitions.get(variable.node.start_byte)
+        return self._nesting.around(variable.node.start_byte) if own is None else self._nesting.parents[own]
+
+    def _type_around(self, symbol: int) -> str:
+        """Returns the qualified name of the type around a symbol, or of one that has it as a member; empty without one."""
+        while symbol >= 0:
+            if self._nesting.kept[symbol].kind in TYPE_KINDS:
+                return self._nesting.paths[symbol]
+            path, parent = self._nesting.paths[symbol], self._nesting.parents[symbol]
+            owner = path.rpartition(".")[0]
+            if parent < 0 or self._nesting.paths[parent] != owner:
+                return owner  # `impl Depot { fn open() }`
+            symbol = parent
+        return ""
 
     def _without_generic(self, type_: str, symbol: int, node: Node) -> str:
         """Returns a type, or for a type parameter what it is declared to be, if anything.

@@ -43,11 +43,11 @@ def type_name(spelling: str) -> str:
     """Returns the name of a type without generics, pointers and optionality; empty for unions, arrays and
     functions.
     """
-    bare = _without_marks(spelling) if len(spelling) <= TYPE_CHARS_MAX else ""
-    alternatives = _without_nothing(bare, "|")
+    bare = without_marks(spelling) if len(spelling) <= TYPE_CHARS_MAX else ""
+    alternatives = parts_of(bare, "|")
     if len(alternatives) != 1:
         return ""
-    named = _NAMED.fullmatch(_ENDS.sub("", _without_marks(alternatives[0])))
+    named = _NAMED.fullmatch(_ENDS.sub("", without_marks(alternatives[0])))
     if named is None or named[1] in _NO_TYPES:
         return ""
     name, bracket, arguments = named.groups()
@@ -69,12 +69,12 @@ def without_arguments(text: str) -> str:
 
 def _argument(name: str, arguments: str) -> str:
     """Returns the inner type of a transparent one: its first argument, or the only one of a union."""
-    parts = _without_nothing(arguments, ",")
+    parts = parts_of(arguments, ",")
     is_union = name.endswith("Union")
     return type_name(parts[0]) if parts and not (is_union and len(parts) > 1) else ""
 
 
-def _without_marks(spelling: str) -> str:
+def without_marks(spelling: str) -> str:
     """Returns the spelling on one line, without quotes around it and marks before it."""
     spelling = " ".join(spelling.split())
     while True:
@@ -85,7 +85,7 @@ def _without_marks(spelling: str) -> str:
         spelling = bare
 
 
-def _without_nothing(text: str, separator: str) -> list[str]:
+def parts_of(text: str, separator: str) -> list[str]:
     """Returns the parts between separators outside of brackets, without those that mean "no value"."""
     if separator not in text:
         return [text]

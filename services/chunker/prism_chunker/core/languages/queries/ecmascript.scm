@@ -135,3 +135,4 @@
 (assignment_expression left: (member_expression) @bound right: (assignment_expression left: (identifier) right: (identifier) @declared) (#match? @bound "^module\\.exports$"))
 (variable_declarator name: (identifier) @declared value: (assignment_expression left: (member_expression) @bound right: (object)) (#match? @bound "^module\\.exports$"))
 (for_in_statement left: (identifier) @bound)
+(for_in_statement left: (identifier) @bound operator: "of" right: (_) @collection)

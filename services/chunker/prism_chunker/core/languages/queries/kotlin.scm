@@ -72,6 +72,8 @@
 (parameter (simple_identifier) @bound [(user_type) (nullable_type)]? @declared)
 (lambda_parameters (variable_declaration (simple_identifier) @bound [(user_type) (nullable_type)]? @declared))
 (for_statement (variable_declaration (simple_identifier) @bound))
+(for_statement (variable_declaration . (simple_identifier) @bound .) . (_) @collection)
+(call_expression (navigation_expression (_) @collection (navigation_suffix (simple_identifier) @_each)) (call_suffix (annotated_lambda (lambda_literal (lambda_parameters . (variable_declaration . (simple_identifier) @bound .) .)))) (#any-of? @_each "all" "any" "count" "filter" "filterNot" "find" "first" "firstOrNull" "flatMap" "forEach" "map" "mapNotNull" "none" "onEach" "sortedBy" "sumOf"))
 (catch_block (simple_identifier) @bound (user_type) @declared)
 (assignment (directly_assignable_expression (_) (navigation_suffix)) @bound (_) @given)
 (function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @returned)

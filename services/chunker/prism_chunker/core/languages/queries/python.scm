@@ -91,6 +91,8 @@
 (assignment left: (tuple_pattern (identifier) @bound))
 (named_expression name: (identifier) @bound value: (_) @given)
 (for_statement left: (identifier) @bound)
+(for_statement left: (identifier) @bound right: (_) @collection)
+(for_in_clause left: (identifier) @bound right: (_) @collection)
 (for_statement left: (pattern_list (identifier) @bound))
 (with_item value: (as_pattern (call) @given alias: (as_pattern_target (identifier) @bound)))
 (with_item value: (as_pattern alias: (as_pattern_target (identifier) @bound)))

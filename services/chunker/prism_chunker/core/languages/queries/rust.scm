@@ -98,6 +98,8 @@
 (let_declaration pattern: (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .) value: (_) @given (#any-of? @_holder "Some" "Ok"))
 (match_expression value: (_) @given body: (match_block (match_arm pattern: (match_pattern (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .)))) (#any-of? @_holder "Some" "Ok"))
 (for_expression pattern: (identifier) @bound)
+(for_expression pattern: (identifier) @bound value: (_) @collection)
+(call_expression function: (field_expression value: (_) @collection field: (field_identifier) @_each) arguments: (arguments . (closure_expression parameters: (closure_parameters . (identifier) @bound .)) .) (#any-of? @_each "all" "and_then" "any" "filter" "filter_map" "find" "find_map" "flat_map" "for_each" "inspect" "is_some_and" "map" "map_while" "partition" "position" "retain" "skip_while" "take_while"))
 (tuple_struct_pattern (identifier) (identifier) @bound)
 (static_item name: (identifier) @bound type: (_) @declared)
 (const_item name: (identifier) @bound type: (_) @declared)

@@ -64,6 +64,7 @@
 (required_parameter (accessibility_modifier) pattern: (identifier) @member type: (type_annotation (_) @declared))
 (required_parameter "readonly" pattern: (identifier) @member type: (type_annotation (_) @declared))
 (required_parameter pattern: (identifier) @bound type: (type_annotation (_) @declared)? value: (_)? @given)
+(call_expression function: (member_expression object: (_) @collection property: (property_identifier) @_each) arguments: (arguments . [(arrow_function parameter: (identifier) @bound) (arrow_function parameters: (formal_parameters . (required_parameter pattern: (identifier) @bound !type))) (function_expression parameters: (formal_parameters . (required_parameter pattern: (identifier) @bound !type)))]) (#any-of? @_each "every" "filter" "find" "findIndex" "findLast" "flatMap" "forEach" "map" "some"))
 (optional_parameter pattern: (identifier) @bound type: (type_annotation (_) @declared)?)
 (public_field_definition name: [(property_identifier) (private_property_identifier)] @member type: (type_annotation (_) @declared)? value: (_)? @given)
 (property_signature name: (property_identifier) @member type: (type_annotation (_) @declared))
