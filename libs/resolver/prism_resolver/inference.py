@@ -77,8 +77,8 @@ class Inference:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        # Names in enclosing symbols, by file, symbol and name. Lineages in progress lack bases: nothing is kept then.
-        self._enclosing: dict[tuple[str, str, str], Value | None] = {}
+        # Names in enclosing symbols, by file, symbol, name and, in files with anonymous classes, line. Lineages in progress lack bases: nothing is kept then.
+        self._enclosing: dict[tuple[str, str, str, int], Value | None] = {}
         self._lineages_in_progress = 0
         self._global_types: dict[tuple[str, str, str], Value | None] = {}
         # Names of C++ in the namespaces around, and members of namespaces that many files open.
@@ -107,16 +107,17 @@ class Inference:
 
     def _in_enclosing(self, name: str, location: Location) -> Value | None:
         """Finds a function nested in an enclosing function, or a member that is used without an object."""
-        known = (location.unit.id, location.inside, name)
+        line = location.line if location.unit.anonymous else 0
+        known = (location.unit.id, location.inside, name, line)
         if known in self._enclosing:
             return self._enclosing[known]
-        found = self._find_in_enclosing(name, location.unit, location.inside)
+        found = self._find_in_enclosing(name, location.unit, location.inside, line)
         if not self._lineages_in_progress:
             self._enclosing[known] = found
         return found
 
-    def _find_in_enclosing(self, name: str, unit: Unit, inside: str) -> Value | None:
-        is_innermost = True
+    def _find_in_enclosing(self, name: str, unit: Unit, inside: str, line: int) -> Value | None:
+        is_innermost, is_in_method = True, False
         while inside:
             positions = unit.named.get(inside, ())
             is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS - SCOPE_KINDS
@@ -128,9 +129,21 @@ class Inference:
                 members = self.members(unit, inside, name)
                 if members.symbols:
                     return members.value(Strategy.RECEIVER)
+            if is_in_method and (found_in_base := self._in_anonymous_base(name, unit, inside, line)):
+                return found_in_base
+            is_in_method = bool(positions) and unit.definitions[positions[0]].kind is SymbolKind.METHOD
             is_innermost &= unit.language in BARE_IN_BODY and _is_value(unit, positions)
             inside = inside.rpartition(".")[0]
         return None
+
+    def _in_anonymous_base(self, name: str, unit: Unit, around: str, line: int) -> Value | None:
+        """Finds a member of what the class without a name inherits that has the method at a line: `new Depot() { … }`."""
+        before = [one for one in unit.anonymous.get(around, ()) if one.line <= line]
+        if not before or unit.language not in IMPLICIT_OBJECT:
+            return None
+        base = self.value_of(steps_of(before[-1].type), Location(unit, before[-1].inside, before[-1].line))
+        members = self._members_of(base, name) if self._is_class(base) else None
+        return members.value(Strategy.INHERITED, base.certainty) if members and members.symbols else None
 
     def _with_other_parts(self, value: Value, unit: Unit) -> Value:
         """Adds the parts of a partial class in other files, and its namesakes with other type parameters."""

@@ -115,6 +115,8 @@ class Unit:
     variables: Mapping[tuple[str, str], Sequence[UnresolvedType]]
     returns: Mapping[str, UnresolvedType]  # qualified name of a callable -> what it is declared to return
     aliases: Mapping[str, UnresolvedType]  # qualified name of an alias or an export -> its target
+    # Qualified name of a function or variable -> what classes without a name in it extend or implement, by line.
+    anonymous: Mapping[str, Sequence[UnresolvedType]] = field(default_factory=dict)
     folder: str = ""
     package: str = ""  # files of one package see each other's names, where the language has such packages
     declared: str = ""  # the package that the file says it is in
@@ -157,6 +159,7 @@ def read_unit(facts: FileFacts) -> Unit:
         imports=imports,
         wildcards=wildcards,
         bases=reader.bases(),
+        anonymous=reader.anonymous(),
         variables=variables,
         returns=returns,
         aliases=reader.aliases(),
@@ -382,6 +385,15 @@ class _UnitReader:
                 is_interface = reference.kind is ReferenceKind.IMPLEMENTS
                 base = UnresolvedType(_dotted(reference), "", reference.line, around, is_interface)
                 found.setdefault(owner, []).append(base)
+        return found
+
+    def anonymous(self) -> dict[str, list[UnresolvedType]]:
+        found: dict[str, list[UnresolvedType]] = {}
+        for reference in self._facts.references:
+            if reference.kind in INHERITS and self._is_anonymous_heir(reference.symbol):
+                around = self._name_of(reference.symbol)
+                base = UnresolvedType(_dotted(reference), "", reference.line, around)
+                found.setdefault(around, []).append(base)
         return found
 
     def _is_anonymous_heir(self, symbol: int) -> bool:

@@ -208,6 +208,27 @@ def test_java_field_hides_no_type_of_its_name() -> None:
     assert "7 open -> 5" in lines_of({"a/Gate.java": text}, "a/Gate.java")
 
 
+def test_java_anonymous_class_has_the_members_of_its_base() -> None:
+    base = "package a;\nabstract class Base {\n  void bind(int n) {}\n  Link link() { return null; }\n}\nclass Link { void go() {} }\n"
+    user = """package a;
+class User {
+  Base field = new Base() { void set() { bind(1); } };
+  void f() {
+    run(new Base() {
+      void set() { link().go(); bind(2); own(); }
+      void own() {}
+    });
+    run(new Other() { void set() { bind(3); } });
+  }
+  void own() {}
+  void bind(String s) {}
+}
+class Other { void bind(int n) {} }
+"""
+    found = lines_of({"a/Base.java": base, "a/User.java": user}, "a/User.java")
+    assert {"3 bind -> 3", "6 link -> 4", "6 go -> 6", "6 bind -> 3", "6 own -> 7", "9 bind -> 14"} <= found
+
+
 def test_long_chain_of_calls_is_followed() -> None:
     chain = "Depot.make()" + ".with(1)" * 9
     text = JAVA.replace("void helper() {}", "void helper() {} Depot with(int n) { return this; }")
