@@ -601,3 +601,22 @@ def test_classes_without_a_name_are_subtypes_of_what_they_extend_alone():
     }
     sure = CallHierarchyRequest(tenant="t", symbol="Base.open", include_candidates=False)
     assert call_hierarchy(graph, sure, RECEIPT).total == 0
+
+
+def test_an_uncertain_step_lists_what_else_its_name_may_mean():
+    sketch = Sketch().file(
+        "a", "run", "Depot", "Depot.open", "Gate", "Gate.open", "Town", "Town.open", "rate"
+    )
+    sketch.edge("a:run", "a:Depot.open", line=3, sure=False, strategy=Strategy.NAME)
+    sketch.edge("a:run", "a:Town.open", line=3, sure=False, strategy=Strategy.NAME)
+    sketch.edge("a:Depot.open", "a:rate").edge("a:run", "a:Gate.open", line=5)
+    (found,) = path(sketch.graph(), "run", "rate").paths
+    assert places(found.nodes) == ["a:run", "a:Depot.open", "a:rate"]
+    assert [(one.edge, one.node.symbol, one.resolved) for one in found.others] == [
+        (0, "Gate.open", True),
+        (0, "Town.open", False),
+    ]
+    sure = sketch.edge("a:Gate.open", "a:Gate").edge("a:Gate", "a:rate", EdgeKind.REFERENCES)
+    (found,) = path(sure.graph(), "run", "rate").paths
+    assert places(found.nodes) == ["a:run", "a:Gate.open", "a:Gate", "a:rate"]
+    assert found.others == ()

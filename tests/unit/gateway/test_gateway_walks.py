@@ -22,6 +22,7 @@ from prism_contracts.rpc.graph import (
     GraphNode,
     GraphPath,
     ImpactReply,
+    OtherMeaning,
     PathSearch,
     RunCommand,
     SourceLine,
@@ -263,6 +264,20 @@ def test_only_definition_of_a_compound_name_is_certain_enough(symbol, strategy, 
     assert f"{symbol} ({note})" in text
     assert ("\nComplete: 1 path" in text) is is_complete
     assert ("\nNot complete: 1 of the 1 step of path 1 matches by name only (?)." in text) is not is_complete
+
+
+def test_an_uncertain_step_shows_what_else_its_name_may_mean() -> None:
+    others = (
+        OtherMeaning(edge=0, node=HUB, resolved=True),
+        OtherMeaning(edge=0, node=HUB.model_copy(update={"symbol": "Gate.ship", "line": 20})),
+    )
+    path = GraphPath(nodes=(LOAD, SHIP), edges=(edge(33, sure=False),), others=others)
+    lines = path_text.find_path(FOUND.model_copy(update={"paths": (path,)}), 4_000).text.split("\n")
+    at = lines.index("  → depot.py:12 Depot.ship (by name only ?)")
+    assert lines[at + 1 : at + 3] == [
+        "      or hub.py:9 Hub.ship, which resolved uses lead to",
+        "      or hub.py:20 Gate.ship",
+    ]
 
 
 def test_an_unsure_override_keeps_a_path_unsure() -> None:

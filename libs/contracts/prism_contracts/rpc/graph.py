@@ -218,11 +218,20 @@ class FindPathRequest(ScopedRequest):
     with_text: bool = False  # add the lines of the edges
 
 
+class OtherMeaning(Message):
+    """Another definition of the name by which alone an edge of a path leads on."""
+
+    edge: int  # its position among the edges of the path
+    node: GraphNode
+    resolved: bool = False  # resolved edges lead to it from the source
+
+
 class GraphPath(Message):
     """A path: nodes, and the edge between each two."""
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
+    others: tuple[OtherMeaning, ...] = ()
 
 
 class PathSearch(Message):

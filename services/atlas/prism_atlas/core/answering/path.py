@@ -9,11 +9,18 @@ from prism_atlas.core import paths
 from prism_atlas.core.answering.common import nodes_at, notes_of, one_symbol, union
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
 from prism_atlas.core.paths import NodePath, PathSearchResult, find_paths
-from prism_atlas.core.rendering import UsingLine, render_edge, render_nodes
+from prism_atlas.core.rendering import UsingLine, render_edge, render_node, render_nodes
 from prism_atlas.core.traversal import TraversalStep, step, traverse, within
 from prism_contracts.code import EdgeKind, EdgeStatus
 from prism_contracts.rpc.common import GraphReceipt
-from prism_contracts.rpc.graph import FindPathReply, FindPathRequest, GraphNode, GraphPath, PathSearch
+from prism_contracts.rpc.graph import (
+    FindPathReply,
+    FindPathRequest,
+    GraphNode,
+    GraphPath,
+    OtherMeaning,
+    PathSearch,
+)
 
 IMPORT, CANDIDATE_IMPORT = 1, 4
 # How far both ends are followed if no path joins them.
@@ -21,6 +28,8 @@ REACH_DEPTH_MAX = 4
 REACHING_SHOWN_MAX = 8
 # Longest path of resolved edges that is searched if the requested depth has none.
 RESOLVED_DEPTH_MAX = 40
+# Other meanings of an uncertain step.
+OTHERS_SHOWN_MAX = 3
 
 
 class Ends(NamedTuple):
@@ -60,8 +69,8 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
     return FindPathReply(
         source=render_nodes(graph, source),
         target=render_nodes(graph, target),
-        paths=tuple(_render(ends.graph, path) for path in found),
-        backward=tuple(_render(ends.graph, path) for path in backward),
+        paths=tuple(_render(ends, path) for path in found),
+        backward=tuple(_render(ends, path) for path in backward),
         searches=tuple(searches),
         reaching=() if found else _reaching(ends.graph, ends.target),
         notes=tuple(note for resolved_name in named for note in notes_of(resolved_name)),
@@ -146,7 +155,33 @@ def _render_search(
     )
 
 
-def _render(graph: Graph, path: NodePath) -> GraphPath:
+def _render(ends: Ends, path: NodePath) -> GraphPath:
+    graph = ends.graph
     return GraphPath(
-        nodes=render_nodes(graph, path.nodes), edges=tuple(render_edge(graph, edge) for edge in path.edges)
+        nodes=render_nodes(graph, path.nodes),
+        edges=tuple(render_edge(graph, edge) for edge in path.edges),
+        others=() if _is_resolved(graph, path) else tuple(_others(ends, path)),
     )
+
+
+def _others(ends: Ends, path: NodePath) -> Iterator[OtherMeaning]:
+    """Yields what else the uncertain edges of a path may mean, first what resolved edges lead to from the source."""
+    graph, symbols = ends.graph, ends.graph.symbols
+    steps = paths.uses(candidates=False)
+    reached = traverse(graph, ends.source, steps, RESOLVED_DEPTH_MAX).distance != NONE
+    for position, edge in enumerate(path.edges):
+        target = path.nodes[position + 1]
+        status, kind = EDGE_STATUSES[graph.edges.status[edge]], EDGE_KINDS[graph.edges.kind[edge]]
+        if status is EdgeStatus.RESOLVED or kind is EdgeKind.OVERRIDES or graph.is_file(target):
+            continue
+        around = graph.edges_out(int(graph.edges.source[edge]))
+        is_same = (graph.edges.line[around] == graph.edges.line[edge]) & (
+            graph.edges.kind[around] == graph.edges.kind[edge]
+        )
+        beside = graph.edges.target[around][is_same & (graph.edges.target[around] < len(symbols))]
+        named = graph.named(graph.strings[symbols.name[target]])
+        same_kind = symbols.kind[named] == symbols.kind[target]
+        others = np.union1d(beside[np.isin(beside, named)], named[same_kind & reached[named]])
+        others = others[~np.isin(others, path.nodes)]
+        for node in sorted(others.tolist(), key=lambda one: (not reached[one], one))[:OTHERS_SHOWN_MAX]:
+            yield OtherMeaning(edge=position, node=render_node(graph, node), resolved=bool(reached[node]))

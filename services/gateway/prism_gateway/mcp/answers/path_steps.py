@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
-from prism_contracts.rpc.graph import GraphEdge, GraphNode, GraphPath
+from prism_contracts.rpc.graph import GraphEdge, GraphNode, GraphPath, OtherMeaning
 from prism_gateway.mcp.answers.names import is_distinctive
 
 
@@ -19,6 +19,7 @@ class PathStep(NamedTuple):
     edges: tuple[GraphEdge, ...]  # the call, then the overrides that run instead
     overridden: tuple[GraphNode, ...]  # the declarations in between
     node: GraphNode
+    others: tuple[OtherMeaning, ...] = ()  # what else its name may mean
 
     @property
     def call(self) -> GraphEdge | None:
@@ -41,7 +42,7 @@ class PathStep(NamedTuple):
 
 def steps_of(path: GraphPath) -> tuple[PathStep, ...]:
     """Returns the steps of a path."""
-    return tuple(_steps(path.nodes, path.edges))
+    return tuple(_steps(path))
 
 
 def shared_steps(path: Sequence[PathStep], first: Sequence[PathStep]) -> int:
@@ -49,11 +50,13 @@ def shared_steps(path: Sequence[PathStep], first: Sequence[PathStep]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, first, strict=False)))
 
 
-def _steps(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> Iterator[PathStep]:
+def _steps(path: GraphPath) -> Iterator[PathStep]:
+    nodes, edges = path.nodes, path.edges
     at = 0
     while at < len(edges):
         end = at + 1
         while end < len(edges) and edges[end].edge is EdgeKind.OVERRIDES:
             end += 1
-        yield PathStep(nodes[at], tuple(edges[at:end]), tuple(nodes[at + 1 : end]), nodes[end])
+        others = tuple(one for one in path.others if one.edge == at)
+        yield PathStep(nodes[at], tuple(edges[at:end]), tuple(nodes[at + 1 : end]), nodes[end], others)
         at = end

@@ -72,6 +72,9 @@ def _step_lines(steps: Sequence[PathStep], texts: LineTexts, shared: int = 0) ->
         if step.call:
             yield f"      {_call_line(step.source, step.call, texts)}"
         yield f"  → {node_line(step.node)}{_notes(step)}"
+        for other in step.others:
+            reached = ", which resolved uses lead to" if other.resolved else ""
+            yield f"      or {node_line(other.node)}{reached}"
 
 
 def _call_line(source: GraphNode, edge: GraphEdge, texts: LineTexts) -> str:
