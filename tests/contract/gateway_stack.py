@@ -367,6 +367,9 @@ class FakeServices:
         self.unserved: set[str] = set()  # refs that no layer has
         self.letters: set[int] = set()  # numbers of dead letters that can be retried
         self.known: tuple[str, ...] = ("main",)  # names with a definition
+        self.corrected: dict[str, str] = {}  # the names that others are taken for
+        self.intent = Intent.DEFINITION
+        self.refused: dict[type[Message], PrismError] = {}  # by the reply of a walk: what it fails with
         self.files_of_layer: tuple[FileEntry, ...] | None = None  # of `topic`; None: those of the base
         self.texts: dict[tuple[str, str], str] = {}  # by ref and path
         self.modules = tuple(map(module_entry, range(300)))
@@ -401,7 +404,7 @@ class FakeServices:
         return SearchReply(
             results=hits,
             confidence="high" if hits else "none",
-            query_intent=Intent.DEFINITION,
+            query_intent=self.intent,
             next_actions=("Read src/app.py.",),
             diagnostics={} if hits else {"files_in_scope": 3},
             next_cursor=str(end) if end < len(self.hits) else "",
@@ -448,7 +451,8 @@ class FakeServices:
         self.asked.append(request)
         if request.path != "src/app.py":
             raise PrismError(ErrorCode.FILE_NOT_FOUND, "No such file.", "list_files shows what there is.")
-        end = request.end_line or len(FILE_LINES)
+        end = min(request.end_line or len(FILE_LINES), len(FILE_LINES))
+        is_past = request.end_line > len(FILE_LINES)
         return ReadFileReply(
             repo="acme/app",
             file_path=request.path,
@@ -458,6 +462,7 @@ class FakeServices:
             content="".join(f"{line}\n" for line in FILE_LINES[request.start_line - 1 : end]),
             language="python",
             blob="b" * 40,
+            note=f"The file ends with line {len(FILE_LINES)}." if is_past else "",
             receipt=A_RECEIPT,
         )
 
@@ -511,8 +516,13 @@ class FakeServices:
             answers=tuple(
                 SymbolAnswer(symbol=symbol, definitions=(found,), total=1, uses=uses)
                 if symbol in self.known
-                else SymbolAnswer(symbol=symbol, definitions=(), total=0, suggestions=("main",))
-                for symbol in request.symbols
+                else SymbolAnswer(
+                    symbol=symbol,
+                    definitions=(),
+                    total=0,
+                    suggestions=("main src/app.py:3-5", "src/run.py:7"),
+                )
+                for symbol in (self.corrected.get(one, one) for one in request.symbols)
             ),
             receipt=A_RECEIPT,
         )
@@ -857,6 +867,8 @@ EXAMPLES = Path(names.__file__).with_name("examples")
 async def canned(fake: "FakeServices", reply_type: type[Message], request: Message) -> Message:
     """Returns the stored example of a reply; for a call hierarchy, as many callers as requested."""
     fake.asked.append(request)
+    if error := fake.refused.get(reply_type):
+        raise error
     reply = reply_type.model_validate_json((EXAMPLES / f"{reply_type.__name__}.json").read_text())
     if isinstance(reply, CallHierarchyReply):
         branches = reply.branches * request.limit
@@ -951,6 +963,13 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (OPEN_SNAPSHOT, fake.open_snapshot),
     ):
         bus.serve(rpc, handle)
+
+
+async def signed_in(http: httpx2.AsyncClient, secret: str = SECRET) -> None:
+    """Sign in to the console as the holder of a token; the client keeps the cookie."""
+    http.headers.pop("Authorization", None)
+    answer = await http.post("/login", data={"token": secret}, headers={"Sec-Fetch-Site": "same-origin"})
+    assert answer.status_code == 303, answer.text
 
 
 def digest_of(secret: str) -> str:

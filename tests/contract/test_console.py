@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
-from gateway_stack import A_JOB, REPOSITORY, SECRET, Stack, digest_of, module_entry
+from gateway_stack import A_JOB, REPOSITORY, SECRET, Stack, digest_of, module_entry, signed_in
 
 from prism_contracts import names
 from prism_contracts.records import NO_TREE, JobCounts, JobState, Repository, Session
@@ -53,13 +53,6 @@ PAGES = [
     "/tokens",
     "/health",
 ]
-
-
-async def signed_in(http, secret: str = SECRET) -> None:
-    """Sign in as the holder of a token; the client keeps the cookie."""
-    http.headers.pop("Authorization", None)
-    answer = await http.post("/login", data={"token": secret}, headers=ORIGIN)
-    assert answer.status_code == 303, answer.text
 
 
 def problem_of(answer) -> str:

@@ -11,6 +11,7 @@ from prism_contracts.rpc.imports import JOBS
 from prism_contracts.rpc.search import GREP, SEARCH, GrepMatch, GrepReply, Hit, SearchReply
 from prism_contracts.rpc.symbols import DEFINITIONS, Definition, SymbolAnswer
 from prism_gateway.console.code import CodeLine, first_lines, lines_of, words_of
+from prism_gateway.console.near_names import is_defined, near_names
 from prism_gateway.console.page import PageView, Visit
 
 HITS: Final = 10
@@ -18,6 +19,8 @@ GREP_LINES: Final = 100
 GREP_CONTEXT: Final = 1
 LINES_SHOWN: Final = 14
 SIGNALS_SHOWN: Final = 8
+# A hit is weak if its score is below this share of the first one's.
+WEAK_SHARE: Final = 0.1
 
 
 class Mode(StrEnum):
@@ -79,8 +82,10 @@ async def _by_meaning(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
     reply: SearchReply = await visit.ask(
         SEARCH, query=asked["q"], limit=HITS, explain=True, **_filters(asked)
     )
+    least = WEAK_SHARE * reply.results[0].score if reply.results else 0.0
     return {
-        "hits": [_shown(hit, asked["q"]) for hit in reply.results],
+        "hits": [_shown(hit, asked["q"]) for hit in reply.results if hit.score >= least],
+        "weaker": [_shown(hit, asked["q"]) for hit in reply.results if hit.score < least],
         "reply": reply,
         "receipt": reply.receipt,
         "milliseconds": sum(reply.timings_ms.values()),
@@ -124,7 +129,13 @@ async def _by_name(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
         )
         for one in answer.definitions[:HITS]
     ]
-    return {"answer": answer, "definitions": shown, "receipt": receipt}
+    is_near = not is_defined(answer, asked["q"])
+    return {
+        "answer": answer,
+        "definitions": [] if is_near else shown,
+        "near": near_names(answer) if is_near else [],
+        "receipt": receipt,
+    }
 
 
 FINDERS: Final = {Mode.MEANING: _by_meaning, Mode.EXACT: _exact, Mode.SYMBOL: _by_name}

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from starlette.responses import Response
 
 from prism_contracts.code import EdgeStatus
-from prism_contracts.errors import ErrorBody, PrismError
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.rpc.graph import CALL_HIERARCHY, CallDirection, CallHierarchyReply
 from prism_contracts.rpc.symbols import (
     DEFINITIONS,
@@ -19,6 +19,7 @@ from prism_contracts.rpc.symbols import (
 )
 from prism_gateway.console.code import CodeLine, first_lines
 from prism_gateway.console.formats import ref_of
+from prism_gateway.console.near_names import is_defined, near_names
 from prism_gateway.console.page import PageView, Visit
 
 USES_SHOWN: Final = 200
@@ -35,6 +36,10 @@ HEADINGS: Final = {
     ReferenceGroup.IMPORTS: "Imports",
     ReferenceGroup.TESTS: "Tests",
 }
+
+
+# Problems of a graph that the page words itself: their own texts name arguments of tools.
+NAMED_BY_PAGE: Final = frozenset({ErrorCode.SYMBOL_AMBIGUOUS, ErrorCode.SYMBOL_NOT_FOUND})
 
 
 class ShownBody(NamedTuple):
@@ -54,7 +59,10 @@ class UseGroup(NamedTuple):
 
 
 async def show_symbol(visit: Visit) -> Response:
-    """One symbol. Uses that only the name supports are shown apart from those that are resolved."""
+    """One symbol. Uses that only the name supports are shown apart from those that are resolved.
+
+    A name that is not defined has no uses here, not even those of a name that is spelled alike.
+    """
     name, ref = visit.part("name"), ref_of(visit.part("ref"))
     symbol, path = visit.query.get("name", ""), visit.query.get("path", "")
     defined, used, calls = await asyncio.gather(
@@ -63,6 +71,17 @@ async def show_symbol(visit: Visit) -> Response:
         _callees(visit, name, ref, symbol, path),
     )
     answer, found = defined.answers[0], used.answers[0]
+    if not is_defined(answer, symbol):
+        return visit.show(
+            "no_symbol.html",
+            name=name,
+            ref=ref,
+            symbol=symbol,
+            file_path=path,
+            near=near_names(answer),
+            unparsed=answer.unparsed,
+            receipt=defined.receipt,
+        )
     entries = found.entries
     return visit.show(
         "symbol.html",
@@ -77,7 +96,8 @@ async def show_symbol(visit: Visit) -> Response:
         candidates=_groups(found, [one for one in entries if one.status is EdgeStatus.CANDIDATE]),
         calls=calls if isinstance(calls, CallHierarchyReply) else None,
         callees=_callee_rows(calls) if isinstance(calls, CallHierarchyReply) else [],
-        calls_error=calls if isinstance(calls, ErrorBody) else None,
+        is_ambiguous=isinstance(calls, ErrorBody) and calls.code is ErrorCode.SYMBOL_AMBIGUOUS,
+        calls_error=calls if isinstance(calls, ErrorBody) and calls.code not in NAMED_BY_PAGE else None,
         receipt=used.receipt,
     )
 
