@@ -18,7 +18,13 @@ from prism_contracts.rpc.graph import (
     ImpactRequest,
     TypeHierarchyRequest,
 )
-from prism_contracts.rpc.symbols import REFERENCES, Reconciliation, ReferencesRequest, SymbolReferences
+from prism_contracts.rpc.symbols import (
+    REFERENCES,
+    Reconciliation,
+    ReferenceGroup,
+    ReferencesRequest,
+    SymbolReferences,
+)
 from prism_gateway.mcp.answers import calls, impacts, types
 
 pytest_plugins = ["graph_town"]
@@ -161,7 +167,9 @@ def _same_users(impact: ImpactReply, uses: SymbolReferences) -> Iterator[str]:
     changed = {one.node.symbol for one in impact.changed}
     users = {(one.node.file_path, one.node.symbol) for one in (*impact.affected, *impact.tests)}
     for entry in uses.entries:
-        is_use = entry.edge is EdgeKind.CALLS and entry.status is EdgeStatus.RESOLVED
+        # A helper in a file of tests is followed to the tests that use it, and not listed.
+        is_helper = entry.group is ReferenceGroup.TESTS
+        is_use = entry.edge is EdgeKind.CALLS and entry.status is EdgeStatus.RESOLVED and not is_helper
         if is_use and not _is_inside(entry.symbol, changed) and (entry.file_path, entry.symbol) not in users:
             yield f"impact lacks the user {entry.file_path} {entry.symbol}"
 
