@@ -57,3 +57,22 @@ def test_variable_or_field_of_rust_is_no_use_of_a_function(text, expected):
 
 def test_field_of_rust_may_be_meant_by_any_form():
     assert other("self.gate = 2;", "gate", "rust", {SymbolKind.FIELD}) == [False]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_longer"),
+    [
+        ("depot.open!(1)", True),
+        ("return 1 if depot.open?", True),
+        ("depot.open(1)", False),
+        ("depot.open ? 1 : 2", False),
+        ("depot.open != 3", False),
+        ("depot.open!=3", False),
+    ],
+)
+def test_a_mark_at_the_end_makes_another_name_in_ruby(line: str, is_longer: bool) -> None:
+    form = is_other("open", "ruby", ())
+    assert form is not None
+    start = line.index("open")
+    assert form(line, start, start + len("open")) is is_longer
+    assert is_other("open!", "ruby", ()) is None

@@ -22,6 +22,10 @@ _ECMASCRIPT = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "as
 _BLOCK_ACCESSOR = re.compile(r"(?:get|set)[ \t]*(?:;|\{|=>|\n|\Z)")
 _BLOCK_ACCESSORS = frozenset({"csharp", "swift"})
 
+# A longer name of a method: `call!` and `call?` are not `call`.
+_MARKS_END_NAMES = frozenset({"ruby", "elixir"})
+_LONGER_NAME = re.compile(r"[!?](?![=~])")
+
 _RUST_FUNCTION = re.compile(
     r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|default|extern(?:\s+\"[^\"]*\")?)\s+)*fn\s"
 )
@@ -39,6 +43,8 @@ def is_other(name: str, language: str, kinds: Collection[SymbolKind]) -> Form | 
         return lambda text, start, _: _ACCESSOR.match(text, start) is not None
     if name in _ACCESSOR_KEYWORDS and language in _BLOCK_ACCESSORS:
         return lambda text, start, _: _BLOCK_ACCESSOR.match(text, start) is not None
+    if language in _MARKS_END_NAMES and name[-1:] not in {"!", "?"}:
+        return lambda text, _, end: _LONGER_NAME.match(text, end) is not None
     if language == "rust" and kinds and FUNCTION_KINDS.issuperset(kinds):
         return _is_rust_variable
     return None
