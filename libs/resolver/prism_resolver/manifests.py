@@ -177,6 +177,7 @@ class Packages:
     def __init__(self, providers: Iterable[PackageProvider] = ()) -> None:
         self._providers: dict[tuple[Ecosystem, str], list[PackageProvider]] = {}
         self._dependencies: dict[tuple[str, Ecosystem], set[str]] = {}
+        self._own: dict[tuple[str, Ecosystem], set[str]] = {}
         self._by_folder: dict[tuple[str, str], list[PackageProvider]] = {}
         self._renames: dict[tuple[str, Ecosystem, str], str] = {}
         known = sorted(providers, key=lambda one: (one.scope, one.manifest.folder, one.manifest.file))
@@ -184,6 +185,7 @@ class Packages:
             manifest = one.manifest
             for name in filter(None, dict.fromkeys((manifest.name, manifest.library))):
                 self._providers.setdefault((manifest.ecosystem, name), []).append(one)
+                self._own.setdefault((one.scope, manifest.ecosystem), set()).add(name)
             for local, package in manifest.renames.items():
                 self._renames.setdefault((one.scope, manifest.ecosystem, local), package)
             if manifest.ecosystem is Ecosystem.NPM and manifest.exports:
@@ -241,7 +243,9 @@ class Packages:
         if ecosystem is None or module.startswith("."):
             return
         dependencies = self._dependencies.get((scope, ecosystem), set())
-        for spelled, rest in _package_splits(ecosystem, module, dependencies):
+        # A namespace of PHP does not say of which package it is, so that of the file is one of them.
+        listed = dependencies | self._own.get((scope, ecosystem), set())
+        for spelled, rest in _package_splits(ecosystem, module, listed):
             name = self._renames.get((scope, ecosystem, spelled), spelled)
             known = self._providers.get((ecosystem, name), ())
             for one in (
@@ -261,19 +265,17 @@ class Packages:
             )
 
 
-def _package_splits(
-    ecosystem: Ecosystem, module: str, dependencies: Iterable[str]
-) -> Iterator[tuple[str, str]]:
-    """Yields the packages that a module may belong to, each with the rest of the module's name."""
-    if ecosystem in {Ecosystem.PYTHON, Ecosystem.MAVEN}:
-        yield from ((name, module) for name in sorted(dependencies))
+def _package_splits(ecosystem: Ecosystem, module: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yields the packages that a module may belong to, each with the rest of the module's name.
+
+    `names` are the packages of the repository and those that it depends on.
+    """
+    if ecosystem in {Ecosystem.PYTHON, Ecosystem.MAVEN, Ecosystem.COMPOSER}:
+        yield from ((name, module) for name in sorted(names))
         return
     if ecosystem is Ecosystem.CARGO:
         name, _, rest = module.partition("::")
         yield _cargo_name(name), rest.replace("::", "/")
-        return
-    if ecosystem is Ecosystem.COMPOSER:
-        yield from ((name, module) for name in sorted(dependencies))
         return
     parts = module.split("/")
     for count in range(len(parts), 0, -1):
@@ -449,8 +451,10 @@ def _pom_xml(text: str) -> Manifest:
 
 def _composer_json(text: str) -> Manifest:
     data = json.loads(text)
-    loaded = data.get("autoload", {}).get("psr-4", {})
-    module_paths = {prefix.strip("\\"): tuple(strings_in(folders)) for prefix, folders in loaded.items()}
+    loaded = [data.get(group, {}).get("psr-4", {}) for group in ("autoload", "autoload-dev")]
+    module_paths: dict[str, tuple[str, ...]] = {}
+    for prefix, folders in (one for group in loaded for one in group.items()):
+        module_paths[prefix.strip("\\")] = (*module_paths.get(prefix.strip("\\"), ()), *strings_in(folders))
     dependencies = (name for group in ("require", "require-dev") for name in data.get(group) or ())
     return _manifest(Ecosystem.COMPOSER, str(data.get("name") or ""), dependencies, module_paths)
 

@@ -55,6 +55,8 @@ _TEST_FOLDER = re.compile(r"(?:tests?|e2e)[-_.].+|.+[-_.](?:tests?|e2e|bench(?:m
 _BENCHMARKS_BESIDE_SRC = (".rs", ".py", ".pyi")
 _IN_SRC = re.compile(r"(?:^|(?<=/))src/.+")
 _BENCHMARKS = re.compile(r"(?:.+[-_])?bench(?:es|marks?)?", re.IGNORECASE)
+# `app/src/main/java/town/ParcelSpec.java`
+_MAIN_SOURCES = re.compile(r"(?P<module>(?:[^/]+/)*?)src/main/(?:java|kotlin|scala|groovy|resources)/")
 # The same with the original case: `ParcelTests`.
 _CAMEL_TEST_FOLDER = re.compile(r".*[a-z0-9]Tests?")
 # Folders, in lower case, only at the root.
@@ -140,7 +142,11 @@ def classify_path(path: str) -> FileFlags:
     folder, _, name = path.rpartition("/")
     if name.endswith(_BENCHMARKS_BESIDE_SRC):
         folder = _IN_SRC.sub(_without_benchmarks, folder, count=1)
-    return _flags(_folder_flags(folder) | _name_flags(name))
+    found = _folder_flags(folder) | _name_flags(name)
+    if TEST in found and (main := _MAIN_SOURCES.match(f"{folder}/")):
+        # Maven, Gradle and sbt keep products apart from tests, whatever a file or package is named.
+        found -= {TEST} - _folder_flags(main["module"])
+    return _flags(found)
 
 
 def classify_text(path: str, text: str, flags: FileFlags) -> FileFlags:

@@ -208,6 +208,23 @@ def test_packages_of_other_ecosystems_are_resolved(provider, user, home) -> None
     assert f"1:{path} -> 0:{home} package" in edges_between_files(provider, user)
 
 
+def test_a_namespace_of_php_is_found_in_the_package_of_the_file() -> None:
+    mapped = {
+        "autoload": {"psr-4": {"Acme\\Parcels\\": "src/"}},
+        "autoload-dev": {"psr-4": {"Acme\\Parcels\\Tests\\": "tests/"}},
+    }
+    files = {
+        "composer.json": json.dumps({"name": "acme/parcels"} | mapped),
+        "src/Scale.php": "<?php\nnamespace Acme\\Parcels;\nclass Scale { public static function weigh() {} }\n",
+        "src/Zones/Zone.php": "<?php\nnamespace Acme\\Parcels\\Zones;\nuse Acme\\Parcels\\Scale;\nfunction f() { return Scale::weigh(); }\n",
+        "tests/Case.php": "<?php\nnamespace Acme\\Parcels\\Tests;\nclass BaseCase { public static function make() {} }\n",
+        "lib/other.php": "<?php\nclass Scale { public static function weigh() {} }\n",
+    }  # fmt: skip
+    found = edges_between_files(files)
+    assert "0:src/Zones/Zone.php -> 0:src/Scale.php import" in found
+    assert not any("lib/other.php" in edge for edge in found)
+
+
 def test_packages_of_one_repository_resolve_by_name() -> None:
     files = {
         "packages/rates/package.json": package("@acme/rates", main="dist/main.js"),
