@@ -144,7 +144,7 @@ def test_a_first_import_is_shown_from_its_start_to_its_end(signed_in: OpenPage, 
         expect(job).to_contain_text("indexing for")
         expect(row).to_contain_text("importing")
         expect(row).to_contain_text(f"0 of {FILES} files")
-        names = signed_in.page.locator("tbody tr a").all_inner_texts()
+        names = signed_in.page.locator("tbody th a").all_inner_texts()
         assert names == sorted(names)
     expect(row.locator("i.dot.ok")).to_be_visible()
     expect(job).to_be_hidden()
@@ -277,3 +277,28 @@ def test_what_a_ref_needs_is_said_where_it_is_missing(signed_in: OpenPage) -> No
         f"prism index PATH --name {REPO} --ref nowhere"
     )
     assert not inaccessible(signed_in.page)
+
+
+def test_the_audit_fits_a_window_beside_the_menu(signed_in: OpenPage) -> None:
+    """A label may have 100 characters without a space, and details have ids."""
+    signed_in.town.stack.prism("tokens", "create", "--label", "x" * 100, "--scope", "read")
+    signed_in.goto("/audit", DESKTOP)
+    expect(signed_in.page.locator("tbody tr").first).to_contain_text("x" * 100)
+    assert not signed_in.page.evaluate(
+        "[...document.querySelectorAll('.wide')].some((one) => one.scrollWidth > one.clientWidth)"
+    )
+
+
+def test_a_new_token_is_copied(signed_in: OpenPage) -> None:
+    page = signed_in.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    signed_in.goto("/tokens")
+    page.fill("#label", "copied")
+    page.get_by_role("button", name="Create").click()
+    secret = page.locator("#secret").inner_text()
+    button = page.get_by_role("button", name="Copy the token")
+    assert not inaccessible(page)
+    button.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == secret
+    assert not signed_in.messages.problems

@@ -369,6 +369,7 @@ class FakeServices:
         self.known: tuple[str, ...] = ("main",)  # names with a definition
         self.corrected: dict[str, str] = {}  # the names that others are taken for
         self.intent = Intent.DEFINITION
+        self.references_of_task = (PlanningReference(file_path="docs/plan.md", reference_type="plan"),)
         self.refused: dict[type[Message], PrismError] = {}  # by the reply of a walk: what it fails with
         self.files_of_layer: tuple[FileEntry, ...] | None = None  # of `topic`; None: those of the base
         self.texts: dict[tuple[str, str], str] = {}  # by ref and path
@@ -698,6 +699,8 @@ class FakeServices:
 
     async def list_tasks(self, request: ListTasksRequest) -> ListTasksReply:
         self.asked.append(request)
+        if request.repo not in ("", "acme/app") or request.query == "nothing":
+            return ListTasksReply(tasks=(), total=0)
         shown = self._task("Retry deliveries", "in-progress", 2).model_dump(
             include={"id", "title", "status", "repo", "version", "created_at", "updated_at"}
         )
@@ -721,7 +724,7 @@ class FakeServices:
             created_at=now,
             updated_at=now,
             created_by="laptop",
-            planning_references=(PlanningReference(file_path="docs/plan.md", reference_type="plan"),),
+            planning_references=self.references_of_task,
             branches=(BranchLink(branch_name="retry", linked_at=now),),
             commits=(CommitLink(commit_hash="4f2d9c1b" * 5, commit_message="Retry", linked_at=now),),
             history=(change,),
@@ -731,8 +734,9 @@ class FakeServices:
         self.asked.append(request)
         if request.repo == "no/such":
             raise PrismError(ErrorCode.REPO_NOT_FOUND, "No such repository.", "Use one of these.")
+        named = next((one for one in self.listed_repositories if one.name == request.repo), REPOSITORY)
         return RepositoryStatusReply(
-            repository=REPOSITORY.model_copy(update={"source": self.source}),
+            repository=named.model_copy(update={"source": self.source}),
             state=IndexState.INDEXING,
             lag_seconds=2.5,
             layers=1,

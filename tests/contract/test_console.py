@@ -675,7 +675,7 @@ async def test_the_documents_of_a_team_are_named_as_such(stack: Stack) -> None:
         await signed_in(http)
         for served, shown in (
             ({"commit": NO_TREE}, "no document yet"),
-            ({"commit": NO_TREE, "dirty": True}, "drafts, not committed yet"),
+            ({"commit": NO_TREE, "dirty": True}, "documents, some of them drafts"),
             ({"commit": "c" * 40, "dirty": True}, "and drafts"),
             ({"commit": "c" * 40}, "ccccccc"),
         ):

@@ -1,15 +1,19 @@
 """What the pages of the console say: names that are not defined, weak results, where a search looks."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
-from gateway_stack import Stack, signed_in
+from gateway_stack import A_JOB, REPOSITORY, Stack, signed_in
 
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.records import NO_TREE, PlanningReference
 from prism_contracts.rpc.graph import CALL_HIERARCHY
 from prism_contracts.rpc.search import Intent
 
 pytest_plugins = ["gateway_stack"]
+
+ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
 async def page_of(stack: Stack, address: str) -> str:
@@ -111,3 +115,125 @@ async def test_a_file_page_warns_of_no_lines_that_nobody_requested(stack: Stack)
     page = await page_of(stack, "/r/acme/app/-/blob/HEAD/src/app.py")
     assert "300 lines" in page
     assert "The file ends with" not in page
+
+
+async def test_a_task_is_worded_and_its_references_are_links(stack: Stack) -> None:
+    stack.fake.references_of_task = tuple(
+        PlanningReference(file_path=named, reference_type=kind)
+        for named, kind in (
+            ("docs/plan.md", "plan"),
+            ("src/app.py:3-5", "code"),
+            ("Session.get", "symbol"),
+            ("7c0d5a54-3f0e-4c7b-9d1e-2a6b8c4f1e90", "document"),
+            ("https://tracker.example/7", "url"),
+            ("javascript:alert(1)", "url"),
+        )
+    )
+    page = await page_of(stack, "/tasks/7c0d5a54-3f0e-4c7b-9d1e-2a6b8c4f1e90")
+    assert re.findall(r'<li><a href="([^"]+)"', page) == [
+        "/r/acme/app/-/blob/HEAD/docs/plan.md",
+        "/r/acme/app/-/blob/HEAD/src/app.py#L3-L5",
+        "/r/acme/app/-/symbol/HEAD?name=Session.get",
+        "/documents/7c0d5a54-3f0e-4c7b-9d1e-2a6b8c4f1e90",
+        "https://tracker.example/7",
+    ]
+    assert "Set the status to “need to be done”" in page
+    assert "created with status “in-progress”" in page
+
+
+async def test_the_name_of_a_repository_finds_its_tasks(stack: Stack) -> None:
+    page = await page_of(stack, "/tasks?q=acme/app&status=in-progress")
+    asked = next(one for one in stack.fake.asked if type(one).__name__ == "ListTasksRequest")
+    assert (asked.query, asked.repo, asked.status) == ("", "acme/app", "in-progress")
+    assert "<option selected>acme/app</option>" in page
+    assert "<option selected>in-progress</option>" in page
+    assert [one.lower() for one in re.findall(r'<section aria-label="([^"]+)"', page)] == ["in-progress"]
+
+
+async def test_a_search_without_result_can_be_cleared(stack: Stack) -> None:
+    page = await page_of(stack, "/tasks?q=nothing")
+    assert "No task fits" in page
+    assert '<a href="/tasks">Show all tasks</a></p>' in page
+    for address in ("/documents?tag=ops", "/documents?q=nothing"):
+        assert '<a href="/documents">Show all documents</a>' in await page_of(stack, address)
+
+
+async def test_the_audit_of_a_token_has_what_was_done_to_it(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        form = {"label": "reviewer", "scopes": "read", "lasts": "7"}
+        made = await http.post("/tokens", data=form, headers=ORIGIN)
+        secret = re.search(r"prism_[0-9A-Za-z]{38}", made.text)[0]
+        token = (await stack.tokens.find(secret)).id.partition(":")[2]
+        revoked = await http.post(f"/tokens/{token}/revoke", headers=ORIGIN)
+        told = (await http.get(revoked.headers["location"])).text
+        await http.post("/r/acme/app/-/reindex", headers=ORIGIN)
+        by_label, by_id, of_all, empty = [
+            (await http.get(f"/audit{query}")).text
+            for query in ("?actor=reviewer", f"?actor={token}", "", "?actor=none-of-us")
+        ]
+    assert "The token <b>reviewer</b> is revoked." in told
+    for page in (by_label, by_id):
+        assert page.count("<td>token ") == 2
+        assert "repository indexed</td>" not in page
+        assert '<a href="/audit">Show all changes</a>' in page
+        assert f'<a href="/tokens" title="{token}">reviewer</a>' in page
+    assert '<a href="/r/acme/app">acme/app</a>' in of_all
+    assert "Show all changes" not in of_all
+    assert 'history of <a href="/tasks">each task</a>' in of_all
+    assert "No such change" in empty
+
+
+async def test_a_new_token_can_be_copied_and_its_scopes_are_explained(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        form = {"label": "ci", "scopes": "read", "lasts": "7"}
+        page = (await http.post("/tokens", data=form, headers=ORIGIN)).text
+    assert 'data-copy="#secret" hidden>Copy the token</button>' in page
+    for scope, allows in (("read", "ask questions"), ("admin", "manage tokens and repositories")):
+        assert re.search(rf'value="{scope}"[^>]*> {scope} <span class="dim">{allows}', page)
+
+
+async def test_the_documents_of_a_team_say_what_is_committed(stack: Stack) -> None:
+    served = REPOSITORY.served.model_copy(update={"ref": "", "commit": NO_TREE, "dirty": True})
+    documents = REPOSITORY.model_copy(update={"name": "prism/documents", "served": served})
+    stack.fake.listed_repositories = (documents,)
+    shown = []
+    async with stack.rest() as http:
+        await signed_in(http)
+        for title in ("How it runs", "How it ends"):
+            made = await http.post(
+                "/api/v1/documents", json={"title": title, "content": "Text."}, headers=stack.headers
+            )
+            assert made.status_code == 201, made.text
+            shown.append((await http.get("/r/prism/documents")).text)
+            if title == "How it runs":
+                done = await http.post(
+                    "/api/v1/documents/commit", json={"message": "Add it"}, headers=stack.headers
+                )
+                assert done.status_code == 200, done.text
+        listed = (await http.get("/documents")).text
+        first = re.search(r'href="(/documents/[^"?]+)"><b>How it runs', listed)[1]
+        page = (await http.get(first)).text
+    assert "<dd>1 draft</dd>" in shown[0]
+    assert re.search(r"<dd>[0-9a-f]{7} and 1 draft</dd>", shown[1])
+    assert "<td>committed</td>" in listed
+    assert re.search(r'committed in <a href="/r/prism/documents/-/blob/HEAD/[^"]+"', page)
+
+
+async def test_an_import_names_its_branch_and_time_and_leads_to_what_it_left_out(stack: Stack) -> None:
+    began = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+    error = ErrorBody(
+        code=ErrorCode.CLONE_FAILED, message="git failed:\nfatal: <no> such ref", next_action=""
+    )
+    counts = A_JOB.counts.model_copy(update={"skipped": 1})
+    stack.fake.listed_jobs = (
+        A_JOB.model_copy(update={"created_at": began, "ref": "main", "counts": counts, "error": error}),
+    )
+    page = await page_of(stack, "/r/acme/app")
+    row = re.search(r"<h2>Imports</h2>.*?<tbody>(.*?)</tr>", page, re.DOTALL)[1]
+    assert "2026-03-04 05:06 UTC" in row
+    assert "<td>main</td>" in row
+    assert '<a href="#left-out"' in row
+    assert '<td class="lines">git failed:\nfatal: &lt;no&gt; such ref' in row
+    assert "not text, so there is nothing to search" in page

@@ -120,7 +120,13 @@ def _describe_regular(  # noqa: PLR0917 - the facts of one file
     full: bytes, path: str, size_bytes: int, found: ListedFile, attributes: Attributes, limits: SourceLimits
 ) -> SnapshotFile:
     if size_bytes > limits.file_bytes_max:
-        return _skipped(path, found, size_bytes, SkipReason.TOO_LARGE, f"{size_bytes:,} bytes")
+        return _skipped(
+            path,
+            found,
+            size_bytes,
+            SkipReason.TOO_LARGE,
+            f"{size_bytes:,} bytes, the limit is {limits.file_bytes_max:,}",
+        )
     blob = found.blob if found.size_bytes in (None, size_bytes) else ""
     whole = not blob or size_bytes > limits.line_bytes_max
     try:

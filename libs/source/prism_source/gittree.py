@@ -384,5 +384,5 @@ def _entry_skip(entry: _TreeEntry, limits: SourceLimits) -> tuple[SkipReason | N
     if entry.mode == _MODE_LINK:
         return SkipReason.SYMLINK, "links are not followed"
     if entry.size_bytes > limits.file_bytes_max:
-        return SkipReason.TOO_LARGE, f"{entry.size_bytes:,} bytes"
+        return SkipReason.TOO_LARGE, f"{entry.size_bytes:,} bytes, the limit is {limits.file_bytes_max:,}"
     return None, ""

@@ -94,6 +94,7 @@ def test_every_kind_of_entry_is_listed(repo, tmp_path):
             "run.sh": None,
             "sub": SkipReason.SUBMODULE,
         }
+        assert snapshot.files[0].detail == "40 bytes, the limit is 39"
         with pytest.raises(PrismError) as caught:
             snapshot.read(0)
         assert caught.value.code is ErrorCode.FILE_SKIPPED

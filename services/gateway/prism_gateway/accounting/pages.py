@@ -31,6 +31,7 @@ class Wanted:
     actor: str = ""  # id of a caller, with or without `token:`, or its label
     limit: int = 100
     position: int = 0  # the `next_position` of the page before; 0 for the first
+    with_changes_of: bool = False  # of an audit: also changes of the token that `actor` names
 
     @property
     def tenants(self) -> str:
@@ -39,7 +40,9 @@ class Wanted:
 
     def takes(self, entry: AuditEntry | HistoryEntry | FeedbackEntry) -> bool:
         """Whether an entry belongs to the page."""
-        names = (entry.caller, entry.caller.partition(":")[2], entry.label)
+        names = [entry.caller, entry.caller.partition(":")[2], entry.label]
+        if self.with_changes_of and isinstance(entry, AuditEntry):
+            names += [entry.subject, entry.details.get("label", "")]
         return self.since <= entry.at < self.until and (not self.actor or self.actor in names)
 
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from prism_contracts.accounting import AuditAction
 from prism_gateway.accounting.pages import Wanted
 from prism_gateway.accounting.usage_report import UsageBy, UsageGroup, UsageOf
+from prism_gateway.console.audit_subjects import AuditSubject, subjects_of
 from prism_gateway.console.page import PageView, Visit
 from prism_gateway.grants import check_whole_tenant
 
@@ -82,11 +83,13 @@ async def audit(visit: Visit) -> Response:
         visit.query.get("actor", "")[:200],
         ENTRIES,
         visit.number("before", digits=POSITION_DIGITS_MAX),
+        with_changes_of=True,
     )
     page = await visit.parts.audit.page(wanted, chosen)
+    subjects = await subjects_of(visit, page.entries)
     return visit.show(
         "audit.html",
-        entries=page.entries,
+        entries=[(one, subjects.get(one.subject, AuditSubject(one.subject))) for one in page.entries],
         older=page.next_position,
         actions=[one.value for one in AuditAction],
         action=chosen.value if chosen else "",

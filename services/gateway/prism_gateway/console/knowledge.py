@@ -1,20 +1,25 @@
 """The pages of documents, tasks and wikis: lists, search, and reading."""
 
+import re
 from typing import Final
 
 from starlette.responses import Response
 
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.records import PlanningReference
 from prism_contracts.rpc.documents import GET_DOCUMENT, LIST_DOCUMENTS, SEARCH_DOCUMENTS
 from prism_contracts.rpc.imports import JOBS
-from prism_contracts.rpc.tasks import GET_TASK, LIST_TASKS, UPDATE_TASK, TaskStatus
+from prism_contracts.rpc.tasks import GET_TASK, LIST_TASKS, UPDATE_TASK, ReferenceType, TaskStatus
 from prism_contracts.rpc.wiki import GET_WIKI_PAGE, LIST_WIKI_PAGES
+from prism_gateway.console.formats import blob_url, symbol_url
 from prism_gateway.console.page import PageView, Visit, number_in, redirect
 from prism_gateway.console.prose import markdown
 
 LISTED: Final = 50
 FOUND: Final = 20
 TASKS: Final = 100
+ADDRESSES: Final = ("https://", "http://")
+DOCUMENT_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 async def documents(visit: Visit) -> Response:
@@ -45,22 +50,50 @@ async def documents(visit: Visit) -> Response:
 async def document(visit: Visit) -> Response:
     """One document, as it reads."""
     found = await visit.ask(GET_DOCUMENT, document_id=visit.part("document"))
-    return visit.show("document.html", found=found, html=markdown(found.content))
+    return visit.show(
+        "document.html",
+        found=found,
+        html=markdown(found.content),
+        documents_repo=visit.settings.documents_repo,
+    )
 
 
 async def tasks(visit: Visit) -> Response:
-    """The tasks by status, or those that answer a search."""
-    query, repo = visit.query.get("q", "").strip(), visit.query.get("repo", "").strip()
+    """The tasks by status, or those that answer a search. The name of a repository finds its tasks."""
+    query, repo, status = (visit.query.get(field, "").strip() for field in ("q", "repo", "status"))
+    names = await _names(visit)
+    if query in names and not repo:
+        query, repo = "", query
     known, error = None, None
     try:
-        known = await visit.ask(LIST_TASKS, query=query, repo=repo, limit=TASKS)
+        known = await visit.ask(LIST_TASKS, query=query, repo=repo, status=status, limit=TASKS)
     except PrismError as problem:
         error = visit.noted(problem)
     columns = [
         (one.value, [task for task in known.tasks if task.status == one.value] if known else [])
         for one in TaskStatus
+        if status in ("", one.value)
     ]
-    return visit.show("tasks.html", query=query, repo=repo, known=known, columns=columns, error=error)
+    return visit.show(
+        "tasks.html",
+        query=query,
+        repo=repo,
+        chosen=status,
+        statuses=[one.value for one in TaskStatus],
+        names=names,
+        known=known,
+        columns=columns,
+        error=error,
+    )
+
+
+async def _names(visit: Visit) -> list[str]:
+    """Returns the names of the repositories; none while ingest is down."""
+    try:
+        known = await visit.ask(JOBS, limit=1)
+    except PrismError:
+        return []
+    return sorted(repository.name for repository in known.repositories)
 
 
 async def task(visit: Visit) -> Response:
@@ -95,9 +128,26 @@ async def _show_task(visit: Visit, error: ErrorBody | None) -> Response:
         found=found,
         description=markdown(found.description),
         notes=markdown(found.notes),
+        references=[(one, _url_of(one, found.repo)) for one in found.planning_references],
         statuses=[one.value for one in TaskStatus],
         error=error,
     )
+
+
+def _url_of(reference: PlanningReference, repo: str) -> str:
+    """Returns where a reference of a task leads; empty if that is not known."""
+    named, kind = reference.file_path, reference.reference_type
+    if kind == ReferenceType.URL:
+        return named if named.lower().startswith(ADDRESSES) else ""
+    if DOCUMENT_ID.fullmatch(named):
+        return f"/documents/{named}"
+    if not repo:
+        return ""
+    if kind == ReferenceType.SYMBOL:
+        return symbol_url(repo, "", named)
+    path, _, lines = named.partition(":")
+    first, _, last = lines.partition("-")
+    return blob_url(repo, "", path, number_in(first), number_in(last))
 
 
 async def wikis(visit: Visit) -> Response:

@@ -8,12 +8,20 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
+from prism_contracts.code import SkipReason
 from prism_contracts.errors import PrismError
 from prism_contracts.records import FINAL_STATES, Job, Repository
+from prism_contracts.rpc.documents import (
+    DOCUMENTS_LIMIT_MAX,
+    GET_DOCUMENT_METADATA,
+    LIST_DOCUMENTS,
+    DocumentOrder,
+)
 from prism_contracts.rpc.files import COVERAGE, CoverageReply
 from prism_contracts.rpc.imports import CANCEL_JOB, JOBS
 from prism_contracts.rpc.repositories import REGISTER, REINDEX, REMOVE_REPOSITORY, REPOSITORY_STATUS
 from prism_gateway.console.comparing import served_refs
+from prism_gateway.console.formats import commit
 from prism_gateway.console.listing import Row, rows_of
 from prism_gateway.console.page import PageView, Visit, body_as, fragment, redirect
 from prism_gateway.console.progress import LiveJobs
@@ -25,6 +33,18 @@ STREAM_S: Final = 300.0
 NOTHING: Final = "data:\n"
 # How often a stream looks whether its session goes on.
 CHECKED_EVERY_S: Final = 2.5
+EXPLAINED: Final[Mapping[str, str]] = {
+    SkipReason.BINARY: "not text, so there is nothing to search",
+    SkipReason.TOO_LARGE: "over the limit of bytes of a file",
+    SkipReason.LINE_TOO_LONG: "a line is over the limit, as in minified code",
+    SkipReason.SYMLINK: "links are not followed",
+    SkipReason.SUBMODULE: "another repository, which can be added on its own",
+    SkipReason.SPECIAL: "a socket, a device or a pipe",
+    SkipReason.UNREADABLE: "could not be opened",
+    SkipReason.PATH_INVALID: "its path cannot be stored",
+    SkipReason.LFS_POINTER: "its content is in Git LFS",
+    SkipReason.SECRET_FILE: "holds keys or passwords, which are not indexed",
+}
 
 
 async def list_repositories(visit: Visit) -> Response:
@@ -106,6 +126,8 @@ async def show_repository(visit: Visit) -> Response:
         layers=[layer for layer in known.layers if layer.repo == repository.repo],
         refs=served_refs(repository, known.layers),
         documents_repo=visit.settings.documents_repo,
+        written=await _written(visit) if repository.name == visit.settings.documents_repo else "",
+        reasons=EXPLAINED,
     )
 
 
@@ -143,6 +165,24 @@ async def cancel(visit: Visit) -> Response:
 def running(jobs: Iterable[Job]) -> list[Job]:
     """Returns the jobs that have not ended."""
     return [job for job in jobs if job.state not in FINAL_STATES]
+
+
+async def _written(visit: Visit) -> str:
+    """Returns what is committed of the documents, such as `4106f52 and 1 draft`; empty if that is not known."""
+    try:
+        known = await visit.ask(LIST_DOCUMENTS, sort_by=DocumentOrder.MODIFIED_AT, limit=DOCUMENTS_LIMIT_MAX)
+        committed = next((one for one in known.documents if not one.is_draft), None)
+        newest = (
+            await visit.ask(GET_DOCUMENT_METADATA, document_id=committed.document_id) if committed else None
+        )
+    except PrismError:
+        return ""
+    drafts = sum(one.is_draft for one in known.documents)
+    parts = [commit(newest.metadata.commit)] if newest else []
+    if drafts:
+        more = " or more" if known.total > len(known.documents) else ""
+        parts.append(f"{drafts}{more} draft{'s' if drafts > 1 or more else ''}")
+    return " and ".join(parts)
 
 
 async def _coverage(visit: Visit, repository: Repository) -> CoverageReply | None:

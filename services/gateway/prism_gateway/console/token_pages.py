@@ -1,5 +1,6 @@
 """The pages of tokens: list, create (its secret is shown once), revoke."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -10,10 +11,16 @@ from prism_gateway import token_desk
 from prism_gateway.console.page import PageView, Visit, body_as, form_fields, redirect
 from prism_gateway.grants import may_revoke
 from prism_gateway.rest.bodies import TokenBody
-from prism_gateway.scopes import EVERYTHING, granted
+from prism_gateway.scopes import EVERYTHING, TokenScope, granted
 
 LASTS_DAYS: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
 LASTS_DEFAULT: Final = "90"
+ALLOWS: Final[Mapping[TokenScope, str]] = {
+    TokenScope.READ: "ask questions",
+    TokenScope.WRITE: "change the index, documents and tasks",
+    TokenScope.ADMIN: "manage tokens and repositories, see usage and the audit",
+    TokenScope.OPERATOR: "manage all tenants",
+}
 
 
 async def list_tokens(visit: Visit) -> Response:
@@ -46,8 +53,9 @@ async def create_token(visit: Visit) -> Response:
 
 async def revoke_token(visit: Visit) -> Response:
     """Revoke a token."""
-    await token_desk.revoke_token(visit.part("token"), visit.caller, visit.parts.tokens, visit.facts.change)
-    return redirect("/tokens")
+    token = visit.part("token")
+    await token_desk.revoke_token(token, visit.caller, visit.parts.tokens, visit.facts.change)
+    return redirect(f"/tokens?revoked={token}")
 
 
 async def _show(visit: Visit, *, status: int = 200, secret: str = "", **values: object) -> Response:
@@ -59,7 +67,15 @@ async def _show(visit: Visit, *, status: int = 200, secret: str = "", **values: 
         secret=secret,
         now=datetime.now(UTC),
         tokens=[(one, may_revoke(visit.caller, one.token)) for one in known],
-        scopes=[scope.value for scope in EVERYTHING if scope in own],
+        scopes=[(scope.value, ALLOWS[scope]) for scope in EVERYTHING if scope in own],
+        revoked=next(
+            (
+                one.token.label or one.id
+                for one in known
+                if one.id == visit.query.get("revoked") and one.token.revoked_at
+            ),
+            "",
+        ),
         lasts=LASTS_DAYS,
         lasts_default=LASTS_DEFAULT,
         mine=visit.caller.id.partition(":")[2],

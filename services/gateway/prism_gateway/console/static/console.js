@@ -153,6 +153,15 @@ for (const picture of document.querySelectorAll(".picture svg[role]")) {
   picture.addEventListener("pointerleave", show);
 }
 
+// Buttons that copy a text. Without a script they are not there: the text can be selected.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    const isCopied = await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent).then(() => true, () => false);
+    button.textContent = isCopied ? "Copied" : "Not copied: select the text";
+  });
+}
+
 // Keys.
 const PLACES = { r: "/repos", s: "/search", d: "/documents", t: "/tasks", w: "/wiki", u: "/usage", k: "/tokens", h: "/health" };
 const isTyping = (target) => target.closest("input, textarea, select, [contenteditable]");
