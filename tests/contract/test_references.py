@@ -273,6 +273,15 @@ async def test_without_a_graph_uses_are_not_counted(index, tenant) -> None:
     assert (answer.total > 0, answer.uses) == (True, None)
 
 
+async def test_a_place_means_the_definition_there(ask) -> None:
+    (by_name,) = await ask("Scale.weigh")
+    (at_line,) = await ask("scales.py:6")
+    assert [one.line for one in at_line.entries] == [one.line for one in by_name.entries]
+    assert [one.symbol.qualified_name for one in at_line.definitions] == ["Scale.weigh"]
+    (nowhere,) = await ask("scales.py:99")
+    assert not nowhere.definitions
+
+
 RATES = {
     "pyproject.toml": '[project]\nname = "acme-rates"\n',
     "src/acme_rates/zones.py": "def rate(zone):\n    return zone\n",

@@ -386,3 +386,24 @@ def test_an_anonymous_export_is_marked(signature, is_anonymous) -> None:
         answer.text.splitlines()[0]
         == f"weigh (function{', anonymous export' if is_anonymous else ''}) scale.py:1-2"
     )
+
+
+def test_overloads_that_are_listed_together_are_named() -> None:
+    both = tuple(
+        DEFINITION.model_copy(
+            update={
+                "language": "java",
+                "symbol": WEIGH.model_copy(
+                    update={"signature": f"int weigh({parameter})", "start_line": line, "end_line": line}
+                ),
+            }
+        )
+        for line, parameter in ((3, "String name"), (4, "int size"))
+    )
+    found = SymbolReferences(symbol="weigh", definitions=both, total_definitions=2, entries=(), counts={})
+    text = references.answer(
+        ReferencesReply(answers=(found,), receipt=RECEIPT), ReferencesRequest(tenant="t", symbols=("weigh",))
+    ).text
+    told = "Uses of all 2 overloads are listed together: get_call_hierarchy tells them apart."
+    assert told in text
+    assert "overloads are listed" not in "\n".join(rendered()[1])

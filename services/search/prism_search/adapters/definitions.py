@@ -1,5 +1,6 @@
 """Finds where a symbol is defined; if it is not, the one that was meant, or similar names."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 from qdrant_client import models
@@ -24,6 +25,9 @@ ELSEWHERE_MAX = 5
 SUGGESTED_MAX = 5
 
 
+AT_LINE = re.compile(r"(?P<path>[^\s:]+\.\w+):(?P<line>[1-9]\d{0,8})")
+
+
 class Definitions:
     """Finds definitions by name."""
 
@@ -40,6 +44,8 @@ class Definitions:
                 f"A symbol name has 1 to {SYMBOL_CHARS_MAX} characters on one line.",
                 "Give a name such as get or Session.get.",
             )
+        if found := await self._at_line(target, asked):
+            return NameMatch(SymbolName.read(found[0].symbol.qualified_name), found)
         name = SymbolName.read(asked)
         found = await self._find(target, name, path)
         if found:
@@ -64,6 +70,31 @@ class Definitions:
         suggested = tuple(dict.fromkeys([*(one.name for one in nearest), *similar]))[:SUGGESTED_MAX]
         suggestions = await self._with_places(target, suggested)
         return NameMatch(name, (), suggestions, await self._unparsed(target, name))
+
+    async def _at_line(self, target: Target, asked: str) -> list[DefinitionMatch]:
+        """Returns the innermost definition at a place such as `src/depot.py:42`, with others of its name in the file.
+
+        Returns none for a name.
+        """
+        place = AT_LINE.fullmatch(asked)
+        if not place:
+            return []
+        path, line = place["path"].removeprefix("./"), int(place["line"])
+        files = await self._files(target, [has("path", path)], "symbols")
+        found: list[DefinitionMatch] = []
+        for point in files.values():
+            symbols = [*map(as_symbol, unpack_symbol_facts(point.text("symbols")))]
+            around = [one for one in symbols if one.start_line <= line <= one.end_line]
+            if around:
+                innermost = min(around, key=lambda one: one.end_line - one.start_line)
+                name = SymbolName.read(innermost.qualified_name)
+                location = RepoPath(target.name_of(point.repo), path)
+                found += [
+                    DefinitionMatch(point, one, fit)
+                    for one in symbols
+                    if one.qualified_name == innermost.qualified_name and (fit := name.fit(one, location))
+                ]
+        return found
 
     async def called(self, target: Target, qualified_names: Collection[str]) -> list[LocatedSymbol]:
         """Returns the definitions with these qualified names, by path, from at most FILES_MAX files."""

@@ -24,6 +24,8 @@ from prism_gateway.mcp.answers.reference_bodies import NO_BODIES, Bodies, BodyPl
 from prism_gateway.mcp.answers.symbols import no_definition_line
 from prism_gateway.mcp.tool import Answer, Json
 
+# Languages in which functions of one name differ by their parameters.
+OVERLOADING_LANGUAGES = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "cpp", "swift"})
 # The cost of a definition or an unexplained line without its own text, in text and data.
 PLACE_CHARS = 80
 # The same for an entry, with its status and strategy.
@@ -199,11 +201,22 @@ def _lines(found: SymbolReferences, bodies: Bodies, kept: str, *, with_mentions:
         place = f"{definition.file_path}:{symbol.start_line}-{symbol.end_line}"
         anonymous = ", anonymous export" if is_anonymous_export(symbol) else ""
         yield f"{symbol.qualified_name} ({symbol.kind.value}{anonymous}) {place}"
+    if count := _overloads(found.definitions):
+        yield f"Uses of all {count} overloads are listed together: get_call_hierarchy tells them apart."
     if found.total_definitions > len(found.definitions):
         yield f"… and {found.total_definitions - len(found.definitions)} more definitions: give a qualified name or file_path."
     if kept and found.definitions and not found.counts:
         yield f"none {kept}"
     yield from group_lines(found, kept, bodies, with_mentions=with_mentions)
+
+
+def _overloads(definitions: Sequence[Definition]) -> int:
+    """Returns how many overloads of one function these are; 0 unless there are several."""
+    names = {one.symbol.qualified_name for one in definitions}
+    parameters = {
+        one.symbol.signature.partition("(")[2] for one in definitions if one.language in OVERLOADING_LANGUAGES
+    }
+    return len(parameters) if len(names) == 1 and len(parameters) > 1 else 0
 
 
 def group_lines(
