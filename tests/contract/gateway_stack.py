@@ -360,6 +360,7 @@ class FakeServices:
         self.hits: tuple[Hit, ...] = (HIT,)
         self.has_files = True  # whether a listing lists any
         self.overview = OVERVIEW
+        self.detail = DETAIL
         self.definition = DEFINITION
         self.source = REPOSITORY.source
         self.listed_jobs: tuple[Job, ...] = (A_JOB,)
@@ -369,8 +370,10 @@ class FakeServices:
         self.known: tuple[str, ...] = ("main",)  # names with a definition
         self.corrected: dict[str, str] = {}  # the names that others are taken for
         self.intent = Intent.DEFINITION
+        self.outlines: dict[tuple[str, str], tuple[Symbol, ...]] = {}  # by ref and path
         self.references_of_task = (PlanningReference(file_path="docs/plan.md", reference_type="plan"),)
         self.refused: dict[type[Message], PrismError] = {}  # by the reply of a walk: what it fails with
+        self.replies: dict[type[Message], Message] = {}  # instead of the stored examples
         self.files_of_layer: tuple[FileEntry, ...] | None = None  # of `topic`; None: those of the base
         self.texts: dict[tuple[str, str], str] = {}  # by ref and path
         self.modules = tuple(map(module_entry, range(300)))
@@ -501,7 +504,7 @@ class FakeServices:
             file_path=request.path,
             language="python",
             line_count=5,
-            symbols=(SYMBOL,),
+            symbols=self.outlines.get((request.ref, request.path), (SYMBOL,)),
             parse="ok",
             receipt=A_RECEIPT,
         )
@@ -873,6 +876,8 @@ async def canned(fake: "FakeServices", reply_type: type[Message], request: Messa
     fake.asked.append(request)
     if error := fake.refused.get(reply_type):
         raise error
+    if made := fake.replies.get(reply_type):
+        return made
     reply = reply_type.model_validate_json((EXAMPLES / f"{reply_type.__name__}.json").read_text())
     if isinstance(reply, CallHierarchyReply):
         branches = reply.branches * request.limit
@@ -899,7 +904,7 @@ def serve_atlas(bus: Bus, fake: FakeServices) -> None:
 
     async def architecture(request: ArchitectureRequest) -> ArchitectureReply:
         fake.asked.append(request)
-        described = {"component": DETAIL} if request.component else {"overview": fake.overview}
+        described = {"component": fake.detail} if request.component else {"overview": fake.overview}
         return ArchitectureReply(repo="acme/app", **described, receipt=GRAPH_RECEIPT)
 
     for rpc in WALKS:

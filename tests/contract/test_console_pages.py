@@ -1,14 +1,29 @@
 """What the pages of the console say: names that are not defined, weak results, where a search looks."""
 
+import json
 import re
 from datetime import UTC, datetime
 
 import pytest
-from gateway_stack import A_JOB, REPOSITORY, Stack, signed_in
+from gateway_stack import (
+    A_JOB,
+    COMPONENT,
+    DEPENDENCY,
+    DETAIL,
+    EXAMPLES,
+    LAYER,
+    OVERVIEW,
+    REPOSITORY,
+    SYMBOL,
+    Stack,
+    signed_in,
+)
 
+from prism_contracts import names
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
 from prism_contracts.records import NO_TREE, PlanningReference
-from prism_contracts.rpc.graph import CALL_HIERARCHY
+from prism_contracts.rpc.files import FileEntry
+from prism_contracts.rpc.graph import CALL_HIERARCHY, ImpactReply
 from prism_contracts.rpc.search import Intent
 
 pytest_plugins = ["gateway_stack"]
@@ -237,3 +252,105 @@ async def test_an_import_names_its_branch_and_time_and_leads_to_what_it_left_out
     assert '<a href="#left-out"' in row
     assert '<td class="lines">git failed:\nfatal: &lt;no&gt; such ref' in row
     assert "not text, so there is nothing to search" in page
+
+
+def files_of_topic(stack: Stack) -> None:
+    """Have the layer `topic` change a file, add one, and remove all others."""
+    file = FileEntry(file_path="src/000.py", blob="c" * 40, language="python", lines=2)
+    stack.fake.files_of_layer = (file, file.model_copy(update={"file_path": "new.py"}))
+    stack.fake.texts = {
+        ("", "src/000.py"): "one\ntwo\n",
+        ("topic", "src/000.py"): "one\n2\n",
+        ("topic", "new.py"): "1\n",
+    }
+
+
+async def test_a_branch_counts_its_files_by_what_becomes_of_them(stack: Stack) -> None:
+    files_of_topic(stack)
+    page = await page_of(stack, "/r/acme/app/-/branch/topic")
+    assert ">501 files: 1 added, 1 changed, 499 removed</p>" in page
+    listed = await page_of(stack, "/r/acme/app/-/branches")
+    differing = LAYER.files_changed + LAYER.files_hidden
+    assert f"<td>{differing} file" in listed
+    assert "Hidden" not in listed
+
+
+async def test_a_branch_lists_the_symbols_that_it_removes(stack: Stack) -> None:
+    files_of_topic(stack)
+    gone = SYMBOL.model_copy(update={"name": "rest_after", "qualified_name": "rest_after", "name_line": 2})
+    stack.fake.outlines = {("", "src/000.py"): (SYMBOL, gone)}
+    page = await page_of(stack, "/r/acme/app/-/branch/topic")
+    assert re.search(
+        r'removed</span> <a href="/r/acme/app/-/symbol/HEAD\?name=rest_after&amp;path=src%2F000.py">rest_after</a>',
+        page,
+    )
+    assert "used 4 times" in page
+    reply = ImpactReply.model_validate_json((EXAMPLES / "ImpactReply.json").read_text())
+    nearest = reply.tests[0].model_copy(update={"distance": 1})
+    stack.fake.replies[ImpactReply] = reply.model_copy(update={"tests": (nearest,)})
+    assert "1 step away" in await page_of(stack, "/r/acme/app/-/branch/topic")
+
+
+async def test_a_comparison_begins_at_the_followed_branch(stack: Stack) -> None:
+    async with stack.rest() as http:
+        await signed_in(http)
+        answer = await http.get("/r/acme/app/-/compare", params={"from": "", "to": "topic"})
+        form = (await http.get("/r/acme/app/-/compare")).text
+    assert answer.headers["location"] == "/r/acme/app/-/compare/HEAD...topic"
+    assert 'placeholder="HEAD"' in form
+    assert "Known: <code>HEAD</code>, <code>topic</code>." in form
+
+
+async def test_a_map_says_what_needs_a_component_and_what_is_a_guess(stack: Stack) -> None:
+    lib = COMPONENT.model_copy(update={"id": 1, "name": "lib"})
+    guess = DEPENDENCY.model_copy(update={"source": "lib", "target": "src", "references": 0, "candidates": 3})
+    stack.fake.overview = OVERVIEW.model_copy(
+        update={"components": (COMPONENT, lib), "dependencies": (DEPENDENCY, guess)}
+    )
+    page = await page_of(stack, "/r/acme/app/-/map/HEAD?by=folder")
+    row = re.search(r"<b>lib</b>.*?</tr>", page, re.DOTALL)[0]
+    assert row.endswith(
+        '<td></td><td><a href="/r/acme/app/-/map/HEAD?by=folder&amp;component=src">src</a> '
+        '<span class="dim num">4</span></td></tr>'
+    )
+    assert "1 more dependencies are by name only" in page
+    assert "tests, generated files, documents and configuration are left out" in page
+    stack.fake.detail = DETAIL.model_copy(update={"uses": (DEPENDENCY, guess)})
+    page = await page_of(stack, "/r/acme/app/-/map/HEAD?component=src")
+    needs = page[page.index("<h2>Needs</h2>") :]
+    assert needs.index("4 references") < needs.index("and 1 by name only") < needs.index("3 by name only")
+
+
+async def bury(stack: Stack, code: str, **body: object) -> None:
+    """Stores a dead letter."""
+    await stack.bus.js.publish(
+        names.dead_letter_subject("default", "S", "c"),
+        json.dumps({"tenant": "default", **body}).encode(),
+        headers={
+            "Prism-Subject": "prism.bulk.file.changed",
+            "Prism-Consumer": "chunker-bulk-file-changed",
+            "Prism-Code": code,
+            "Prism-Reason": "It failed.",
+        },
+    )
+
+
+async def test_a_dead_letter_names_its_place_and_whether_a_retry_helps(stack: Stack) -> None:
+    job = A_JOB.model_copy(update={"layer": "x", "ref": "feature/x", "commit": "c0ffee1" + "0" * 33})
+    stack.fake.listed_jobs = (job,)
+    assert "given up</span>" not in await page_of(stack, "/repos")
+    await bury(stack, "parse_failed", repo="r1", path="src/bad.py", job=job.job)
+    await bury(stack, "message_invalid", repo="r1")
+    await bury(stack, "unavailable", repo="r1", path="src/late.py")
+    await bury(stack, "parse_failed", repo="removed", path="src/old.py")
+    page = await page_of(stack, "/health")
+    assert '<a href="/r/acme/app/-/blob/feature~x/src/bad.py"><code>src/bad.py</code></a>' in page
+    assert re.search(r"<small>feature/x @ <code[^>]*>c0ffee1</code></small>", page)
+    for advice in (
+        "Retry reads the file again.",
+        "Retry cannot help: it sends the same message, which cannot be read.",
+        "Retry helps once chunker answers again.",
+        "Retry cannot help: its repository was removed.",
+    ):
+        assert page.count(advice) == 1
+    assert '4<span class="hidden"> given up</span>' in await page_of(stack, "/repos")

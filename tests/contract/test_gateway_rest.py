@@ -550,6 +550,7 @@ async def test_status_reports_every_part(stack) -> None:
                 "reason": "boom",
                 "repo": "",
                 "path": "src/bad.py",
+                "job": "",
             }
         ],
     }

@@ -33,6 +33,7 @@ class DeadLetterShown(BaseModel):
     reason: str
     repo: str  # the name of its repository; empty if it has none, or the repository was removed
     path: str
+    job: str = ""  # the import that the message was part of
     at: datetime | None
 
 
@@ -122,5 +123,6 @@ def _shown(
         reason=headers.get("Prism-Reason", "")[:REASON_CHARS_MAX],
         repo=repositories.get(str(event.get("repo", "")), ""),
         path=str(event.get("path", "")),
+        job=str(event.get("job", "")),
         at=letter.time,
     )

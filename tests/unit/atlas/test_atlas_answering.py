@@ -620,3 +620,12 @@ def test_an_uncertain_step_lists_what_else_its_name_may_mean():
     (found,) = path(sure.graph(), "run", "rate").paths
     assert places(found.nodes) == ["a:run", "a:Gate.open", "a:Gate", "a:rate"]
     assert found.others == ()
+
+
+def test_constructor_is_used_by_what_makes_the_object():
+    graph = Sketch().file("f", "Depot", "Depot.__init__", "make", "run").edge("f:make", "f:Depot").graph()
+    request = ImpactRequest(tenant="t", symbol="Depot.__init__")
+    reply = impact_of_symbol(
+        graph, no_ranks(graph), one_symbol(graph, "r", "Depot.__init__", ""), request, RECEIPT
+    )
+    assert [(one.node.symbol, one.used_by) for one in reply.changed] == [("Depot.__init__", 1)]

@@ -18,12 +18,20 @@ from prism_contracts.rpc.graph import IMPACT, ImpactReply
 from prism_contracts.rpc.imports import JOBS
 from prism_contracts.rpc.repositories import REPOSITORY_STATUS
 from prism_contracts.types import DIFF_CHARS_MAX
+from prism_gateway.console.changed_symbols import (
+    OutlinedPath,
+    changed_symbols,
+    outlines_of,
+    removed_symbols,
+)
 from prism_gateway.console.differences import LINES_MAX, TextDiff, difference, unified
 from prism_gateway.console.files import pages_of_files
 from prism_gateway.console.formats import DEFAULT_REF, compare_url, ref_of
 from prism_gateway.console.page import PageView, Visit, redirect
 
 FILES_MAX: Final = 200
+# Files whose symbols are compared.
+OUTLINED_MAX: Final = 30
 # Lines that one page shows, and those that it reads on each side.
 ROWS_MAX: Final = 5_000
 LINES_READ_MAX: Final = 40_000
@@ -95,10 +103,11 @@ async def show_branch(visit: Visit) -> Response:
 
 
 async def choose_refs(visit: Visit) -> Response:
-    """Go to the page of the two refs that a form names; without both, show the form."""
+    """Go to the page of the two refs that a form names; without the second, show the form. The first is HEAD if left out."""
     name = visit.part("name")
     before, after = (visit.query.get(field, "").strip() for field in ("from", "to"))
-    if before and after:
+    if after:
+        before = before or DEFAULT_REF
         return redirect(compare_url(name, ref_of(before), ref_of(after)))
     return await _choose(visit, name, before, after, problems=[])
 
@@ -158,13 +167,21 @@ async def _differences(visit: Visit, name: str, before: _Side, after: _Side) -> 
     sides = _sides(before, after)
     compared = _compared(sides)
     files = await _with_diffs(visit, name, compared[:FILES_MAX], sides)
-    impact = await _impact(visit, name, after.ref, files)
+    outlined = files[:OUTLINED_MAX]
+    impact, outlines = await asyncio.gather(
+        _impact(visit, name, after.ref, files),
+        outlines_of(visit, name, _paths(outlined), before.ref, after.ref),
+    )
     return {
         "name": name,
         "base_ref": before.ref,
         "ref": after.ref,
         "files": files,
         "total": len(compared),
+        "marks": [(mark.value, sum(one.mark is mark for one in compared)) for mark in ChangeMark],
+        "changed": changed_symbols(impact.changed, outlines) if isinstance(impact, ImpactReply) else [],
+        "removed": removed_symbols(outlines),
+        "files_outlined": len(outlined),
         "end": sides.end,
         "impact": impact if isinstance(impact, ImpactReply) else None,
         "impact_error": impact if isinstance(impact, ErrorBody) else None,
@@ -221,6 +238,13 @@ def _compared(sides: _Sides) -> list[ComparedFile]:
         elif old.blob != new.blob:
             found.append(ComparedFile(path, ChangeMark.CHANGED))
     return found
+
+
+def _paths(files: Iterable[ComparedFile]) -> list[OutlinedPath]:
+    return [
+        OutlinedPath(file.path, file.mark is not ChangeMark.ADDED, file.mark is not ChangeMark.REMOVED)
+        for file in files
+    ]
 
 
 async def _with_diffs(

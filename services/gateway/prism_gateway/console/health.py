@@ -1,12 +1,16 @@
 """The page of health: whether the parts answer, the queues, and what was given up on, to retry or to drop."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from starlette.responses import Response
 
-from prism_contracts.errors import ErrorBody, PrismError
+from prism_contracts.errors import ErrorBody, ErrorCode, PrismError
+from prism_contracts.records import Job
 from prism_contracts.rpc.dead_letters import DROP_LETTER, RETRY_LETTER
+from prism_contracts.rpc.imports import JOBS
+from prism_gateway.console.formats import stage
 from prism_gateway.console.page import PageView, Visit, redirect
 from prism_gateway.status import status_of
 from prism_runtime.health import Check
@@ -14,6 +18,8 @@ from prism_runtime.health import Check
 SEARCH: Final = "search"
 PAGE: Final = "/health"
 LETTERS: Final = f"{PAGE}#letters"
+JOBS_READ: Final = 200
+OUTAGES: Final = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED})
 
 
 class CheckedPart(NamedTuple):
@@ -64,7 +70,40 @@ async def _show(visit: Visit, *, status: int = 200, error: ErrorBody | None = No
         part("Search", "answers questions", lambda: visit.bus.ping(SEARCH)),
         status_of(visit.backend, visit.bus.js, timeout_s),
     )
-    return visit.show("health.html", status=status, parts=parts, report=report, error=error)
+    letters = report["dead_letters"]
+    return visit.show(
+        "health.html",
+        status=status,
+        parts=parts,
+        report=report,
+        error=error,
+        letters=letters["messages"] if letters else 0,
+        jobs=await _jobs(visit) if letters and letters["newest"] else {},
+        advice=retry_advice,
+    )
+
+
+async def _jobs(visit: Visit) -> dict[str, Job]:
+    """Returns the last imports by their ids; none while ingest is down."""
+    try:
+        known = await visit.ask(JOBS, limit=JOBS_READ)
+    except PrismError:
+        return {}
+    return {job.job: job for job in known.jobs}
+
+
+def retry_advice(letter: Mapping[str, str]) -> str:
+    """Returns whether a retry can help, by why the message was given up."""
+    stage_name = stage(letter["consumer"]) or "the stage"
+    if letter["path"] and not letter["repo"]:
+        return "Retry cannot help: its repository was removed."
+    if letter["code"] in OUTAGES:
+        return f"Retry helps once {stage_name} answers again."
+    if letter["path"]:
+        return "Retry reads the file again. It helps if the file or Prism has changed since."
+    if letter["code"] == ErrorCode.MESSAGE_INVALID:
+        return "Retry cannot help: it sends the same message, which cannot be read."
+    return "Retry helps once the cause is mended."
 
 
 VIEWS: Final = (

@@ -1,9 +1,10 @@
 """What each page has at hand: the request, the caller, the services as that caller may use them, and rendering."""
 
+import asyncio
 import gzip
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -15,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from prism_contracts import names
 from prism_contracts.base import Message
 from prism_contracts.errors import ErrorBody, ErrorCode, PrismError, http_status, invalid_argument
 from prism_contracts.registry import Rpc
@@ -40,6 +42,9 @@ FORM_FIELDS_MAX: Final = 50
 DIGITS_MAX: Final = 9
 ERROR_STATUS_MIN: Final = 400
 SEE_OTHER: Final = 303
+# What the count of dead letters in the menu needs, and how long a page waits for it.
+LETTERS_CALL: Final = "GET /status"
+LETTERS_S: Final = 0.5
 
 RequestT = TypeVar("RequestT", bound=CallerRequest)
 ReplyT = TypeVar("ReplyT", bound=Message)
@@ -70,6 +75,7 @@ class Visit:
     view: PageView
     backend: Backend
     facts: CallFacts
+    letters: int = 0  # messages that were given up, for the menu
 
     @property
     def caller(self) -> Caller:
@@ -142,7 +148,8 @@ class Visit:
 
     def show(self, template: str, /, *, status: int = 200, **values: object) -> Response:
         """Render a page for the caller."""
-        return render(self.request, template, status=status, me=self.caller, may=self.may, **values)
+        shared = {"me": self.caller, "may": self.may, "letters": self.letters}
+        return render(self.request, template, status=status, **{**shared, **values})
 
 
 def body_as(model: type[BodyT], fields: Mapping[str, object]) -> BodyT:
@@ -195,7 +202,24 @@ async def visit(request: Request, view: PageView) -> Visit:
     facts.admission = await request.app.state.parts.limiter.admit(caller, call_class)
     facts.admission.check()
     services = cast("BackendServices", request.app.state.backend)
-    return Visit(request, view, services.of(caller, facts), facts)
+    made = Visit(request, view, services.of(caller, facts), facts)
+    return replace(made, letters=await _letters(made))
+
+
+async def _letters(visit: Visit) -> int:
+    """Returns how many messages of the tenant were given up, if the menu of the page shows it."""
+    sees_all = visit.backend.visible is None and visit.may(LETTERS_CALL)
+    if visit.view.method != "GET" or visit.is_fragment or not sees_all:
+        return 0
+    subjects = names.dead_letter_subject(visit.tenant, "*", "*")
+    try:
+        async with asyncio.timeout(LETTERS_S):
+            info = await visit.bus.js.stream_info(names.DEAD_LETTERS, subjects_filter=subjects)
+    except TimeoutError:
+        return 0
+    except NATS_OUTAGES:
+        return 0
+    return sum((info.state.subjects or {}).values())
 
 
 async def answer(request: Request, view: PageView) -> Response:

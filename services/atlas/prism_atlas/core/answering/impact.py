@@ -199,7 +199,11 @@ def starts_of(graph: Graph, changed: Sequence[TouchedSymbol], request: ImpactReq
 
 def _render_changed(graph: Graph, one: TouchedSymbol) -> ChangedSymbol:
     backward = step(USES, forward=False, candidate_cost=1)
-    _, users = follow(graph, np.array([one.node], np.int32), [backward])
+    calls = step([EdgeKind.CALLS], forward=False, candidate_cost=1)
+    node = np.array([one.node], np.int32)
+    users = np.concatenate(
+        [follow(graph, node, [backward]).nodes, follow(graph, constructed(graph, node), [calls]).nodes]
+    )
     return ChangedSymbol(
         node=render_node(graph, one.node),
         exported=not graph.is_file(one.node) and bool(graph.symbols.exported[one.node]),
