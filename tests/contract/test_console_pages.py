@@ -350,7 +350,7 @@ async def test_a_dead_letter_names_its_place_and_whether_a_retry_helps(stack: St
         "Retry reads the file again.",
         "Retry cannot help: it sends the same message, which cannot be read.",
         "Retry helps once chunker answers again.",
-        "Retry cannot help: its repository was removed.",
+        "Retry cannot help while its repository is not known",
     ):
         assert page.count(advice) == 1
     assert '4<span class="hidden"> given up</span>' in await page_of(stack, "/repos")

@@ -43,6 +43,13 @@ def test_symbols_without_a_place_after_are_removed() -> None:
     ]
 
 
+def test_a_removed_type_counts_its_members() -> None:
+    names = ("Depot", "Depot.close", "Depot.Shelf", "Depot.Shelf.fill", "Depots")
+    gone = outline(*(symbol(name, line=line) for line, name in enumerate(names, 1)))
+    found = removed_symbols({"a.py": FileOutlines(gone, outline())})
+    assert [(one.symbol, one.members) for one in found] == [("Depot", 3), ("Depots", 0)]
+
+
 def test_a_signature_changed_only_where_that_of_a_function_differs() -> None:
     before = outline(
         symbol("same", "def same(a)"), symbol("other", "def other(a)"), symbol("Depot", "", SymbolKind.CLASS)

@@ -5,6 +5,7 @@ them.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
@@ -39,6 +40,7 @@ class SymbolChange(NamedTuple):
     used_by: int = 0
     is_new: bool = False
     has_new_signature: bool = False
+    members: int = 0  # of a removed type, removed with it
 
 
 async def outlines_of(
@@ -89,12 +91,24 @@ def _change(one: ChangedSymbol, outlines: FileOutlines | None) -> SymbolChange:
 
 
 def removed_symbols(outlines: Mapping[str, FileOutlines]) -> list[SymbolChange]:
-    """Returns the functions and types that no compared file has at the second ref, by path and line."""
+    """Returns the functions and types that no compared file has at the second ref, by path and line.
+
+    What is in a removed type is counted there, and not listed.
+    """
     kept = {name for one in outlines.values() for name in one.after or ()}
-    return [
-        SymbolChange(name, path, symbol.name_line)
-        for path, one in sorted(outlines.items())
-        if one.before is not None and one.after is not None
-        for name, symbol in sorted(one.before.items(), key=lambda item: item[1].name_line)
-        if name not in kept
-    ]
+    found = []
+    for path, one in sorted(outlines.items()):
+        if one.before is None or one.after is None:
+            continue
+        gone = {name: symbol for name, symbol in one.before.items() if name not in kept}
+        members = Counter(outer for name in gone for outer in _outer_names(name))
+        for name, symbol in sorted(gone.items(), key=lambda item: item[1].name_line):
+            if not any(outer in gone for outer in _outer_names(name)):
+                found.append(SymbolChange(name, path, symbol.name_line, members=members[name]))
+    return found
+
+
+def _outer_names(name: str) -> list[str]:
+    """Returns the qualified names of what a symbol is in: `A` and `A.B` of `A.B.c`."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts))]

@@ -96,7 +96,7 @@ def retry_advice(letter: Mapping[str, str]) -> str:
     """Returns whether a retry can help, by why the message was given up."""
     stage_name = stage(letter["consumer"]) or "the stage"
     if letter["path"] and not letter["repo"]:
-        return "Retry cannot help: its repository was removed."
+        return "Retry cannot help while its repository is not known: it may have been removed."
     if letter["code"] in OUTAGES:
         return f"Retry helps once {stage_name} answers again."
     if letter["path"]:
