@@ -1,5 +1,6 @@
 """The search page: by meaning, exact, or by the name of a symbol."""
 
+import asyncio
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -62,6 +63,17 @@ async def search(visit: Visit) -> Response:
     query = visit.query
     asked = {name: query.get(name, "").strip() for name in ("q", "repo", "ref", "path", "language")}
     mode = Mode(query["mode"]) if query.get("mode") in set(Mode) else Mode.MEANING
+    if visit.is_fragment:
+        found = await _found(visit, mode, asked)
+        visit.facts.query = ""  # a question that is still being typed is not kept in the history
+        return visit.show("_results.html", **found)
+    found, known = await asyncio.gather(_found(visit, mode, asked), visit.ask(JOBS, limit=1))
+    names = sorted(repository.name for repository in known.repositories)
+    return visit.show("search.html", modes=[one.value for one in Mode], names=names, **found)
+
+
+async def _found(visit: Visit, mode: Mode, asked: dict[str, str]) -> dict[str, Any]:
+    """Returns what the results show, an error included."""
     found: dict[str, Any] = {"hits": None, "files": None, "answer": None, "receipt": None}
     error: ErrorBody | None = None
     try:
@@ -69,13 +81,7 @@ async def search(visit: Visit) -> Response:
             found |= await FINDERS[mode](visit, asked)
     except PrismError as problem:
         error = visit.noted(problem)
-    values = {"asked": asked, "mode": mode.value, "error": error, **found}
-    if visit.is_fragment:
-        visit.facts.query = ""  # a question that is still being typed is not kept in the history
-        return visit.show("_results.html", **values)
-    known = await visit.ask(JOBS, limit=1)
-    names = sorted(repository.name for repository in known.repositories)
-    return visit.show("search.html", modes=[one.value for one in Mode], names=names, **values)
+    return {"asked": asked, "mode": mode.value, "error": error, **found}
 
 
 async def _by_meaning(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
