@@ -710,11 +710,14 @@ async def test_what_was_given_up_is_retried_and_dropped(stack: Stack) -> None:
         page = (await http.get("/health")).text
         assert f'action="/health/letters/{number}/retry"' in page
         assert "Reads what failed in acme/app again" in page
-        for act, leads_to in (("retry", "/repos"), ("drop", "/health#letters")):
+        retried = f"/health?retried={number}&repo=acme%2Fapp"
+        for act, leads_to in (("retry", retried), ("drop", "/health#letters")):
             answer = await http.post(f"/health/letters/{number}/{act}", headers=ORIGIN)
             assert (answer.status_code, answer.headers["location"]) == (303, leads_to)
             assert (stack.fake.last().letter, stack.fake.last().tenant) == (number, "default")
+        told = (await http.get(retried)).text
         entries = (await http.get("/audit")).text
+    assert f'Message {number} is retried: <a href="/r/acme/app">acme/app</a> is read again' in told
     assert "letter retried" in entries
     assert "letter dropped" in entries
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Final, NamedTuple
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -20,6 +21,9 @@ PAGE: Final = "/health"
 LETTERS: Final = f"{PAGE}#letters"
 JOBS_READ: Final = 200
 OUTAGES: Final = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED})
+
+
+REPO_CHARS_MAX: Final = 300
 
 
 class CheckedPart(NamedTuple):
@@ -41,7 +45,7 @@ async def retry_letter(visit: Visit) -> Response:
         done = await visit.ask(RETRY_LETTER, letter=visit.part("letter"))
     except PrismError as error:
         return await _show(visit, status=422, error=visit.noted(error))
-    return redirect("/repos" if done.job else LETTERS)
+    return redirect(f"{PAGE}?{urlencode({'retried': done.letter, 'repo': done.repo if done.job else ''})}")
 
 
 async def drop_letter(visit: Visit) -> Response:
@@ -80,6 +84,8 @@ async def _show(visit: Visit, *, status: int = 200, error: ErrorBody | None = No
         letters=letters["messages"] if letters else 0,
         jobs=await _jobs(visit) if letters and letters["newest"] else {},
         advice=retry_advice,
+        retried=visit.number("retried"),
+        read_again=visit.query.get("repo", "")[:REPO_CHARS_MAX],
     )
 
 
