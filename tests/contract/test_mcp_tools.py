@@ -352,7 +352,7 @@ async def test_bodies_of_several_symbols_come_in_one_answer(stack) -> None:
         missing = await client.call_tool("get_function_body", {"symbol": "mian", "matching": "x"})
     assert [file.get("about") for file in result.structured_content["files"]] == ["main", None]
     assert "mian: symbol_not_found: " in result.content[0].text
-    assert "Near: main." in result.content[0].text
+    assert "Near: main src/app.py:3-5, src/run.py:7." in result.content[0].text
     assert len(lines.structured_content["files"][0]["lines"]) == 2
     assert [answer.structured_content["error"]["code"] for answer in (wrong, missing)] == [
         "invalid_regex",
@@ -634,9 +634,12 @@ async def test_a_miss_suggests_similar_names(stack) -> None:
     async with stack.mcp() as client:
         found = await client.call_tool("get_symbol_definition", {"symbol": "mian"})
         body = await client.call_tool("get_function_body", {"symbol": "mian"})
-    assert found.structured_content["answers"][0]["suggestions"] == ["main"]
+    assert found.structured_content["answers"][0]["suggestions"] == ["main src/app.py:3-5", "src/run.py:7"]
     assert "main" in found.content[0].text
-    assert body.structured_content["error"]["details"]["suggestions"] == ["main"]
+    assert body.structured_content["error"]["details"]["suggestions"] == [
+        "main src/app.py:3-5",
+        "src/run.py:7",
+    ]
     assert "suggestions: main" in body.content[0].text
 
 
