@@ -13,7 +13,7 @@ from prism_contracts.records import WikiPageKind
 from prism_contracts.rpc.graph import TreeBranch
 from prism_contracts.rpc.guidance import ContextSection
 from prism_contracts.rpc.wiki import WikiPageSummary
-from prism_scribe.core.wiki import contents, pages, test_kit
+from prism_scribe.core.wiki import contents, helpers_of_tests, pages
 from prism_scribe.core.wiki.header import with_header
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 
@@ -190,7 +190,7 @@ def test_the_guide_lists_what_tests_use_and_a_short_test():
 
     page = pages.write(entry, shown, known, ())
 
-    assert test_kit.helper_files(shown) == [*texts]
+    assert helpers_of_tests.helper_files(shown) == [*texts]
     assert "| `def parcel(depot)` |" in page
     assert "| `def unused()` |" in page
     assert "| `def opened()` |" in page

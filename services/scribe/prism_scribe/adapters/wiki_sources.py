@@ -45,7 +45,7 @@ from prism_contracts.rpc.maps import (
     ModuleMapRequest,
 )
 from prism_runtime.bus import Bus
-from prism_scribe.core.wiki import contents, test_kit
+from prism_scribe.core.wiki import contents, helpers_of_tests
 from prism_scribe.core.wiki.commands import is_manifest, is_workflow
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 from prism_scribe.core.wiki.pages import extending, types
@@ -168,7 +168,7 @@ class WikiSources:
         )
 
     async def _of_guide(self, orientation: Orientation) -> Evidence:
-        paths = test_kit.helper_files(orientation)
+        paths = helpers_of_tests.helper_files(orientation)
         return Evidence(outlines=await self._outlined(paths), texts=await self._read(paths))
 
     async def _of_types(self, orientation: Orientation) -> Evidence:

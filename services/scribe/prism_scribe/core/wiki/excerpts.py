@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from prism_contracts.code import Symbol
 from prism_resolver.prose import comment_lines, paragraphs
-from prism_scribe.core.wiki import markdown
+from prism_scribe.core.wiki import declarations, markdown
+from prism_scribe.core.wiki.orientation import Evidence
 
 TAB_COLUMNS = 4
 DOCSTRING_WITHIN = 12  # lines of a function: its signature may have many
@@ -33,17 +34,26 @@ class QuotedCode(NamedTuple):
 
     path: str
     name: str
-    text: Sequence[str]  # of its file
-    lines: Sequence[int]  # the numbers of its lines that are neither empty nor documentation
+    text: Sequence[str]  # all lines of the file
+    lines: Sequence[int]  # numbers of the lines to quote, without empty ones and docstrings
     language: str
-    said: str = ""
+    said: str = ""  # the first sentence of its documentation
 
 
-def excerpt(one: QuotedCode, shown: Sequence[int]) -> list[str]:
-    """Returns the shown lines of a definition as a block, under its name, its place and what it says of itself.
+def quoted(evidence: Evidence, path: str, symbol: Symbol) -> QuotedCode:
+    """Returns the code of a symbol of an outlined file."""
+    text = evidence.texts.get(path, ())
+    lines = code_of(text, symbol.name_line, symbol.end_line)
+    language = evidence.outlines[path].language
+    return QuotedCode(path, symbol.qualified_name, text, lines, language, declarations.said_of(symbol))
 
-    An ellipsis marks lines that are left out.
+
+def excerpt(one: QuotedCode, shown: Sequence[int] = ()) -> list[str]:
+    """Returns lines of a definition as a block, all by default, below its name, place and first sentence.
+
+    An ellipsis marks the lines that are left out.
     """
+    shown = shown or one.lines
     code = {number: one.text[number - 1].expandtabs(TAB_COLUMNS) for number in shown}
     indent = min(len(line) - len(line.lstrip()) for line in code.values())
     width = len(str(shown[-1]))
@@ -97,7 +107,7 @@ def documentation(text: Sequence[str], symbol: Symbol) -> Iterator[str]:
 
 
 def parameters(text: Sequence[str], symbol: Symbol) -> Iterator[tuple[str, str]]:
-    """Yields the parameters that the documentation of a definition describes, each with what it says.
+    """Yields the name and description of each parameter that the documentation of a definition lists.
 
     Reads `:param name: …` of reStructuredText, `@param name …` of Javadoc, JSDoc and PHPDoc, and the indented lists
     below `Args:` of Google's style.

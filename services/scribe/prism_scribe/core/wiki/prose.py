@@ -128,7 +128,7 @@ def first_paragraph(document: Prose, start: int = 1, end: int = 0) -> Quote | No
 
 
 def passages(document: Prose, start: int, end: int) -> Iterator[Passage]:
-    """Yields what a range of lines says, in order: paragraphs, items and code, without titles, badges and tables."""
+    """Yields the paragraphs, list items, table rows and code blocks of a range of lines, without titles and badges."""
     blocks = {block.line: block for block in code_blocks(document, start, end)}
     inside = {
         number for block in blocks.values() for number in range(block.line, block.line + len(block.lines))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol
 from prism_contracts.rpc.files import OutlineReply
-from prism_scribe.core.wiki import declarations, excerpts, markdown
+from prism_scribe.core.wiki import excerpts, markdown
 from prism_scribe.core.wiki.orientation import Evidence
 
 FUNCTIONS_MAX = 110
@@ -63,12 +63,22 @@ _FORMULA = re.compile(r"[\w)\]]\s[*/%+-]\s[\w(]|(?<![\w.])(?:[2-9]|\d{2,}|\d+\.\
 
 
 class _Function(NamedTuple):
-    path: str
     symbol: Symbol
-    text: Sequence[str]  # of its file
-    lines: Sequence[int]  # the numbers of its lines that are neither empty nor documentation
+    code: excerpts.QuotedCode
     decisions: int
     called: frozenset[str]  # the names that it calls
+
+    @property
+    def path(self) -> str:
+        return self.code.path
+
+    @property
+    def text(self) -> Sequence[str]:
+        return self.code.text
+
+    @property
+    def lines(self) -> Sequence[int]:
+        return self.code.lines
 
     @property
     def first(self) -> int:
@@ -96,9 +106,7 @@ def walkthrough(evidence: Evidence, paths: Sequence[str], share: float) -> list[
         if len(shown) <= room and shape not in shapes and len(blocks) < FUNCTIONS_MAX:
             room -= len(shown)
             shapes.add(shape)
-            blocks.append(
-                ((order[one.path], one.first), _block(one, shown, evidence.outlines[one.path].language))
-            )
+            blocks.append(((order[one.path], one.first), excerpts.excerpt(one.code, shown)))
     shown_lines: list[str] = []
     before = -1
     for (position, _), block in sorted(blocks):
@@ -109,13 +117,23 @@ def walkthrough(evidence: Evidence, paths: Sequence[str], share: float) -> list[
     return shown_lines
 
 
-def function(evidence: Evidence, path: str, line: int) -> list[str]:
-    """Returns the function whose name is on this line, as a block; nothing if there is none."""
-    for one in _functions(evidence, path):
-        if one.symbol.name_line == line and one.lines:
-            named = frozenset(other.symbol.name for other in _functions(evidence, path))
-            return _block(one, _shown(one, named), evidence.outlines[path].language)
-    return []
+class FunctionBlocks:
+    """The functions of a page by their place. Reads the functions of each file once."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._files: dict[str, list[_Function]] = {}
+
+    def block(self, path: str, line: int) -> list[str]:
+        """Returns the function whose name is on this line, as a block; nothing if there is none."""
+        if path not in self._files:
+            self._files[path] = list(_functions(self._evidence, path))
+        functions = self._files[path]
+        for one in functions:
+            if one.symbol.name_line == line and one.lines:
+                named = frozenset(other.symbol.name for other in functions)
+                return excerpts.excerpt(one.code, _shown(one, named))
+        return []
 
 
 def _ranked(functions: Sequence[_Function]) -> list[_Function]:
@@ -132,9 +150,9 @@ def _ranked(functions: Sequence[_Function]) -> list[_Function]:
         # A call of a name that several functions share is ambiguous, so it does not count.
         called = min(callers[name], CALLERS_MAX) if named[name] == 1 else 0
         score = one.decisions + CALL_WEIGHT * (calls + called) + BEGINS_WEIGHT * bool(_BEGINS.match(name))
-        # Of several classes that have a method of the name, each decides what it does.
+        # Each class that overrides a method decides what the method does.
         score += OVERRIDE_WEIGHT * (named[name] > 1 and "." in one.symbol.qualified_name)
-        # A function that only passes on what it is given says no more than its name.
+        # The name of a function that only forwards its arguments already says what it does.
         says = one.decisions + calls > 1 or _BEGINS.match(name) or len(one.lines) > LINES_MIN + 1
         if len(one.lines) >= LINES_MIN and not _ASIDE.match(name):
             is_main = score >= SCORE_MIN and bool(says)
@@ -157,16 +175,15 @@ def _functions(evidence: Evidence, path: str) -> Iterator[_Function]:
             continue
         if _is_inside_callable(outline, symbol):
             continue
-        yield _function(path, symbol, text, excerpts.code_of(text, symbol.name_line, symbol.end_line))
+        yield _function(symbol, excerpts.quoted(evidence, path, symbol))
 
 
-def _function(path: str, symbol: Symbol, text: Sequence[str], lines: Sequence[int]) -> _Function:
-    code = [text[number - 1] for number in lines if not _COMMENT.match(text[number - 1])]
+def _function(symbol: Symbol, quoted: excerpts.QuotedCode) -> _Function:
+    lines = (quoted.text[number - 1] for number in quoted.lines)
+    code = [line for line in lines if not _COMMENT.match(line)]
     return _Function(
-        path,
         symbol,
-        text,
-        lines,
+        quoted,
         decisions=sum(_DECISION.search(line) is not None for line in code),
         called=frozenset(name for line in code[1:] for name in _CALL.findall(line)) - {symbol.name},
     )
@@ -194,7 +211,7 @@ def _shown(one: _Function, named: Collection[str]) -> list[int]:
         return list(every)
     head = _signature_end(one)
     ranks = {number: _rank(one.text, number, named) for number in every}
-    # As many lines as there is room for: those that tell most, and the first and last of those that tell as much.
+    # Lines are added by rank until the room is used up. Of a rank that does not fit, the first and the last lines are.
     telling = [number for number in every if number <= head or number == one.last]
     for rank in sorted(set(ranks.values())):
         equal = [number for number in every if ranks[number] == rank and number not in telling]
@@ -220,7 +237,9 @@ def _without_small_gaps(every: Sequence[int], chosen: Collection[int]) -> list[i
 
 
 def _rank(text: Sequence[str], number: int, named: Collection[str]) -> int:
-    """Returns how little a line tells: 0 for comments, decisions and calls of known functions, 2 for the rest."""
+    """Returns the rank of a line, the most informative first: 0 for comments, decisions and known calls, 1 for lines
+    below a comment, formulas and other calls, 2 for the rest.
+    """
     line = text[number - 1]
     above = text[number - 2] if number > 1 else ""
     if _PASSES_ON.match(line):
@@ -240,9 +259,3 @@ def _signature_end(one: _Function) -> int:
         if depth <= 0:
             return number
     return one.first
-
-
-def _block(one: _Function, shown: Sequence[int], language: str) -> list[str]:
-    said = declarations.said_of(one.symbol)
-    quoted = excerpts.QuotedCode(one.path, one.symbol.qualified_name, one.text, one.lines, language, said)
-    return excerpts.excerpt(quoted, shown)

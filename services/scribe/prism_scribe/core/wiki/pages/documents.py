@@ -32,12 +32,15 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     documents += module_docs.documents(surveyed(orientation), evidence)[:MODULES_MAX]
     documents += [one for one in orientation.documents if one.section in _LATE]
     lead = "The sections of the documents by their first words, and where each goes on."
-    most = next((most for most in SECTION_CHARS if _size(documents, most) <= CHARS_MAX), SECTION_CHARS[-1])
+    rendered: list[list[str]] = []
+    for most in SECTION_CHARS:
+        rendered = [[*_document(document, most)] for document in documents]
+        if sum(len(line) for section in rendered for line in section) <= CHARS_MAX:
+            break
     found: list[str] = []
     room = CHARS_MAX
     left_out = []
-    for document in documents:
-        section = [*_document(document, most)]
+    for document, section in zip(documents, rendered, strict=True):
         if not section:
             continue
         room -= sum(map(len, section))
@@ -59,10 +62,6 @@ def _order(evidence: Evidence) -> Callable[[Prose], tuple[bool, int]]:
         if symbol.exported and symbol.kind in CALLABLE_KINDS | TYPE_KINDS
     }
     return lambda one: (one.section is None, -len(defined & prose.names_in_code([one]).keys()))
-
-
-def _size(documents: Sequence[Prose], section_chars: int) -> int:
-    return sum(len(line) for document in documents for line in _document(document, section_chars))
 
 
 def _document(document: Prose, section_chars: int) -> Iterator[str]:
@@ -102,7 +101,7 @@ def _sections(document: Prose) -> tuple[list[Symbol], int]:
 def _section(
     document: Prose, heading: Symbol, sections: Sequence[Symbol], section_chars: int
 ) -> Iterator[str]:
-    """Yields a heading with what is below it, before the next heading."""
+    """Yields a heading and the text up to the next heading."""
     following = [one.start_line - 1 for one in sections if one.start_line > heading.start_line]
     end = min([heading.end_line, *following])
     place = markdown.place(document.path, heading.start_line, heading.end_line)

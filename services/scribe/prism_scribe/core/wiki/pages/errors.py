@@ -39,7 +39,7 @@ _MATCHED = re.compile(r"\bmatches!\(|\b(?:if|while)\s+let\b|[=!]=\s*\w")
 _RETURNED = re.compile(r"\breturn\b|\bErrorf\(|[:=]\s*&?(?:\w+\.)?[eE]?\w*Err\w*(?:,|\{.*)?$")
 _NEW = re.compile(r"\bnew\s")
 _COMPARED = re.compile(r"\berrors\.(?:Is|As)\(|[=!]=|\bcase\b")
-# `err = fmt.Errorf("%w: no parcel", ErrFull)`: what follows is wrapped, what stands before is not it.
+# `err = fmt.Errorf("%w: no parcel", ErrFull)`: the error after the format is wrapped.
 _WRAPS = re.compile(r"^.*\bfmt\.Errorf\(\"[^\"]*%w[^\"]*\",")
 _DEFINES = re.compile(r"=\s*(?:errors\.New|fmt\.Errorf)\(")
 # Errors of a language that say: to be written by a subclass, or to be stopped.

@@ -10,7 +10,7 @@ from prism_contracts.rpc.graph import CallHierarchyReply, GraphNode
 from prism_resolver.prose import first_sentence
 from prism_scribe.core.wiki import diagrams, markdown
 from prism_scribe.core.wiki.orientation import Evidence, Orientation
-from prism_scribe.core.wiki.walkthrough import function
+from prism_scribe.core.wiki.walkthrough import FunctionBlocks
 
 CALLS_MAX = 60
 CALLS_OF_ONE_MAX = 12
@@ -28,12 +28,15 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
     # Two entry points may lead to one function.
     by_root = {(calls.roots[0].file_path, calls.roots[0].line): calls for calls in begun if calls.branches}
     with_calls = list(by_root.values())[:FLOWS_MAX]
+    blocks = FunctionBlocks(evidence)
     shown: set[tuple[str, int]] = set()
     roots = Counter(_name(calls.roots[0]) for calls in with_calls)
     flows = [
         line
         for calls in with_calls
-        for line in _flow(orientation, calls, evidence, shown, is_unique=roots[_name(calls.roots[0])] == 1)
+        for line in _flow(
+            orientation, calls, evidence, blocks, shown, is_unique=roots[_name(calls.roots[0])] == 1
+        )
     ]
     ended = [calls.roots[0] for calls in begun if not calls.branches]
     if ended:
@@ -57,6 +60,7 @@ def _flow(
     orientation: Orientation,
     calls: CallHierarchyReply,
     evidence: Evidence,
+    functions: FunctionBlocks,
     quoted: set[tuple[str, int]],
     *,
     is_unique: bool,
@@ -75,16 +79,18 @@ def _flow(
     yield ""
     yield from _diagram(calls, root, shown)
     yield from _code(
-        [root, *(calls.branches[position].node for position in shown[ROOT].positions)], evidence, quoted
+        [root, *(calls.branches[position].node for position in shown[ROOT].positions)], functions, quoted
     )
 
 
-def _code(nodes: Sequence[GraphNode], evidence: Evidence, quoted: set[tuple[str, int]]) -> Iterator[str]:
+def _code(
+    nodes: Sequence[GraphNode], functions: FunctionBlocks, quoted: set[tuple[str, int]]
+) -> Iterator[str]:
     """Yields the code of the first functions of a flow that there is room for, each once on the page."""
     room = CODE_LINES_MAX
     blocks = []
     for node in nodes:
-        block = function(evidence, node.file_path, node.line)
+        block = functions.block(node.file_path, node.line)
         if block and len(block) <= room and (node.file_path, node.line) not in quoted:
             quoted.add((node.file_path, node.line))
             room -= len(block)

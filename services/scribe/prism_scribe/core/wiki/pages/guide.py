@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from prism_contracts.records import WikiTocEntry
 from prism_contracts.rpc.guidance import ContextSection
-from prism_scribe.core.wiki import commands, markdown, prose, single_tests, test_kit
+from prism_scribe.core.wiki import commands, helpers_of_tests, markdown, prose, single_tests
 from prism_scribe.core.wiki.orientation import Evidence, Orientation, Prose
 
 COMMANDS_MAX = 30
@@ -48,7 +48,7 @@ def lines(orientation: Orientation, evidence: Evidence, _: tuple[WikiTocEntry, .
         *_commands(orientation),
         *markdown.section("Examples", _examples(orientation)),
         *markdown.section("Where the tests are", _tests(orientation)),
-        *markdown.section("What tests can use", test_kit.lines(orientation, evidence)),
+        *markdown.section("What tests can use", helpers_of_tests.lines(orientation, evidence)),
     ]
     lead = "Prism runs nothing of a repository: what follows is quoted, not tried."
     return ["# How to run and test", "", lead, "", *(found or ["No document or manifest says how."])]
@@ -163,7 +163,7 @@ def _one_test(orientation: Orientation) -> list[str]:
 def _tests(orientation: Orientation) -> list[str]:
     counts: dict[str, int] = {}
     for path in orientation.files:
-        if orientation.is_test(path) and not test_kit.DATA.search(path):
+        if orientation.is_test(path) and not helpers_of_tests.DATA.search(path):
             folder = str(PurePosixPath(path).parent)
             counts[folder] = counts.get(folder, 0) + 1
     if len(counts) > TEST_FOLDERS_MAX:

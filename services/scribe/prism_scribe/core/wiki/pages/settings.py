@@ -1,7 +1,8 @@
 """What can be set: environment variables, options of commands, settings, and the limits and defaults of the code."""
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, Symbol, SymbolKind
@@ -250,47 +251,41 @@ def _pairs(path: str, text: Sequence[str]) -> Iterator[_Option]:
 
 def _default_blocks(orientation: Orientation, evidence: Evidence) -> list[str]:
     """Returns the code of functions and values that are named for defaults and set several."""
-    blocks = []
-    for path in surveyed(orientation):
-        outline, text = evidence.outlines.get(path), evidence.texts.get(path, ())
-        for symbol in outline.symbols if outline else ():
-            if symbol.kind in CALLABLE_KINDS | _CONSTANTS and _NAMED_FOR_DEFAULTS.search(symbol.name):
-                lines = excerpts.code_of(text, symbol.name_line, symbol.end_line)
-                if (
-                    sum(_KEY_VALUE.match(text[number - 1]) is not None for number in lines[1:])
-                    < DEFAULT_VALUES_MIN
-                ):
-                    continue
-                quoted = excerpts.QuotedCode(
-                    path,
-                    symbol.qualified_name,
-                    text,
-                    lines,
-                    outline.language if outline else "",
-                    declarations.said_of(symbol),
-                )
-                blocks.append(excerpts.excerpt(quoted, lines[:DEFAULT_LINES_MAX]))
-    return [line for block in blocks[:DEFAULT_BLOCKS_MAX] for line in block]
+
+    def sets_defaults(symbol: Symbol, code: excerpts.QuotedCode) -> bool:
+        if symbol.kind not in CALLABLE_KINDS | _CONSTANTS or not _NAMED_FOR_DEFAULTS.search(symbol.name):
+            return False
+        values = sum(_KEY_VALUE.match(code.text[number - 1]) is not None for number in code.lines[1:])
+        return values >= DEFAULT_VALUES_MIN
+
+    found = itertools.islice(_quoted(orientation, evidence, sets_defaults), DEFAULT_BLOCKS_MAX)
+    return [line for code in found for line in excerpts.excerpt(code, code.lines[:DEFAULT_LINES_MAX])]
 
 
 def _tables(orientation: Orientation, evidence: Evidence) -> list[str]:
-    """Returns the constants whose value has several lines: what is known, allowed or mapped."""
-    blocks = []
+    """Returns the code of constants whose value is a table or list of several lines."""
+
+    def is_table(symbol: Symbol, code: excerpts.QuotedCode) -> bool:
+        return (
+            symbol.kind in _CONSTANTS
+            and TABLE_LINES_MIN <= len(code.lines) <= TABLE_LINES_MAX
+            and _OPENS_TABLE.search(code.text[code.lines[0] - 1]) is not None
+            and not _NAMED_FOR_DEFAULTS.search(symbol.name)
+        )
+
+    found = itertools.islice(_quoted(orientation, evidence, is_table), TABLES_MAX)
+    return [line for code in found for line in excerpts.excerpt(code)]
+
+
+def _quoted(
+    orientation: Orientation, evidence: Evidence, is_wanted: Callable[[Symbol, excerpts.QuotedCode], bool]
+) -> Iterator[excerpts.QuotedCode]:
     for path in surveyed(orientation):
-        outline, text = evidence.outlines.get(path), evidence.texts.get(path, ())
+        outline = evidence.outlines.get(path)
         for symbol in outline.symbols if outline else ():
-            lines = excerpts.code_of(text, symbol.name_line, symbol.end_line)
-            is_table = symbol.kind in _CONSTANTS and TABLE_LINES_MIN <= len(lines) <= TABLE_LINES_MAX
-            if (
-                is_table
-                and _OPENS_TABLE.search(text[lines[0] - 1])
-                and not _NAMED_FOR_DEFAULTS.search(symbol.name)
-            ):
-                language = outline.language if outline else ""
-                said = declarations.said_of(symbol)
-                quoted = excerpts.QuotedCode(path, symbol.qualified_name, text, lines, language, said)
-                blocks.append(excerpts.excerpt(quoted, lines))
-    return [line for block in blocks[:TABLES_MAX] for line in block]
+            code = excerpts.quoted(evidence, path, symbol)
+            if is_wanted(symbol, code):
+                yield code
 
 
 def _types(orientation: Orientation, evidence: Evidence) -> Iterator[str]:

@@ -162,7 +162,7 @@ def _statement(text: Sequence[str], line: int) -> list[str]:
 
 
 def _parameters(path: str, symbol: Symbol, evidence: Evidence) -> Iterator[str]:
-    """Yields what a definition says of each parameter."""
+    """Yields a list item for each parameter that the documentation describes."""
     found = [*excerpts.parameters(evidence.texts.get(path, ()), symbol)][:PARAMETERS_MAX]
     yield from (
         f"- {markdown.code(name)}: {markdown.text(said, PARAMETER_CHARS_MAX)}" for name, said in found
@@ -256,7 +256,7 @@ def _methods(one: TypeInFile, evidence: Evidence) -> Iterator[str]:
 
 
 def _said_of(one: TypeInFile, member: Symbol, evidence: Evidence) -> str:
-    """Returns what a method says of itself, and the code of a short one, which says more than its name."""
+    """Returns the first sentence of a method's documentation, and the code of a short method."""
     text = evidence.texts.get(one.path, ())
     lines = excerpts.code_of(text, member.name_line, member.end_line)[1:]
     body = [code for number in lines if (code := text[number - 1].strip()) not in _CLOSING]

@@ -10,7 +10,7 @@ from prism_scribe.core.wiki.orientation import Evidence, Orientation
 
 # What tests read is not a test.
 DATA = re.compile(r"(?:^|/)(?:testdata|fixtures|snapshots|__snapshots__|data)(?:/|$)", re.IGNORECASE)
-# Files beside tests that have no tests, but what tests use.
+# Files beside tests that hold helpers and no tests.
 _HELPER = re.compile(
     r"(?:^|/)(?:conftest|_?helpers?|_?utils?|common|support|fixtures?|mocks?|fakes?|stubs?|base|"
     r"\w*test(?:ing)?(?:utils?|helpers?|support|base|case)|testing_\w+|(?:Abstract|Base)\w*Tests?|(?:spec|test)_helper)"
@@ -38,7 +38,7 @@ def helper_files(orientation: Orientation) -> list[str]:
 
 
 def lines(orientation: Orientation, evidence: Evidence) -> list[str]:
-    """Returns what is defined beside tests and used by several of them, with a short test."""
+    """Returns a table of the helpers that several tests use, and a short test."""
     texts = {path: evidence.texts.get(path, ()) for path in helper_files(orientation)}
     used = Counter(name for text in texts.values() for line in text for name in set(_WORD.findall(line)))
     rows = []
@@ -67,19 +67,15 @@ def _is_test(symbol: Symbol, text: Sequence[str]) -> bool:
 
 
 def _example(evidence: Evidence, texts: Mapping[str, Sequence[str]], used: Mapping[str, int]) -> list[str]:
-    """Returns the shortest test that uses most of what tests use."""
+    """Returns a test that uses as many helpers as possible; of those, the shortest."""
     found = []
     for path, text in texts.items():
         outline = evidence.outlines.get(path)
         for symbol in outline.symbols if outline else ():
-            lines = excerpts.code_of(text, symbol.name_line, symbol.end_line)
-            is_short = EXAMPLE_LINES_MIN <= len(lines) <= EXAMPLE_LINES_MAX
+            code = excerpts.quoted(evidence, path, symbol)
+            is_short = EXAMPLE_LINES_MIN <= len(code.lines) <= EXAMPLE_LINES_MAX
             if symbol.kind in CALLABLE_KINDS and is_short and _is_test(symbol, text):
-                names = {name for number in lines for name in _WORD.findall(text[number - 1])}
+                names = {name for number in code.lines for name in _WORD.findall(text[number - 1])}
                 known = sum(used[name] >= USED_MIN for name in names)
-                found.append((-known, len(lines), path, symbol.qualified_name, lines))
-    if not found:
-        return []
-    *_, path, name, lines = min(found)
-    quoted = excerpts.QuotedCode(path, name, texts[path], lines, evidence.outlines[path].language)
-    return ["A short test:", "", *excerpts.excerpt(quoted, lines)]
+                found.append((-known, len(code.lines), path, symbol.qualified_name, code.lines, code))
+    return ["A short test:", "", *excerpts.excerpt(min(found)[-1]._replace(said=""))] if found else []
