@@ -95,7 +95,7 @@ class UnresolvedType(NamedTuple):
     made_by: str
     line: int
     inside: str = ""
-    is_interface: bool = False  # of a base: what a class declares that it implements
+    is_interface: bool = False  # whether a base is an interface that the class implements
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +216,8 @@ class Site(NamedTuple):
     file: Hashable
     qualified_name: str
     is_shared: bool
-    has_body: bool  # of a function or macro
-    is_declaration: bool  # of a function in C or C++ that is defined elsewhere
+    has_body: bool  # whether the function or macro has a body
+    is_declaration: bool  # whether it only declares a C or C++ function that is defined elsewhere
 
 
 def same_symbol(asked: Sequence[Site], among: Iterable[Site]) -> list[bool]:

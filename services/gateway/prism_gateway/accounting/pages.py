@@ -31,7 +31,7 @@ class Wanted:
     actor: str = ""  # id of a caller, with or without `token:`, or its label
     limit: int = 100
     position: int = 0  # the `next_position` of the page before; 0 for the first
-    with_changes_of: bool = False  # of an audit: also changes of the token that `actor` names
+    with_changes_of: bool = False  # whether an audit includes changes to the token that `actor` names
 
     @property
     def tenants(self) -> str:

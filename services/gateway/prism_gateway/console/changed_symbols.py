@@ -40,7 +40,7 @@ class SymbolChange(NamedTuple):
     used_by: int = 0
     is_new: bool = False
     has_new_signature: bool = False
-    members: int = 0  # of a removed type, removed with it
+    members: int = 0  # how many members were removed with a removed type
 
 
 async def outlines_of(
