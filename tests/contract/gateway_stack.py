@@ -117,7 +117,9 @@ from prism_contracts.rpc.imports import (
     CLONE,
     JOB,
     JOBS,
+    LIST_SCIP,
     OPEN_SNAPSHOT,
+    REMOVE_SCIP,
     STORE_SCIP,
     AdmitUploadReply,
     AdmitUploadRequest,
@@ -127,8 +129,13 @@ from prism_contracts.rpc.imports import (
     JobRequest,
     JobsReply,
     JobsRequest,
+    ListScipReply,
+    ListScipRequest,
     OpenSnapshotReply,
     OpenSnapshotRequest,
+    RemoveScipReply,
+    RemoveScipRequest,
+    ScipIndexEntry,
     StoreScipReply,
     StoreScipRequest,
 )
@@ -270,6 +277,7 @@ REPOSITORY = Repository(
     created_at=NOW,
     served=LayerState(commit="a" * 40, ref="main", version=1, job="job-1", indexed_at=NOW),
 )
+SCIP_INDEX = ScipIndexEntry(indexer="scip-python", commit="c" * 40, files=3, stored_at=NOW)
 LAYER = Layer(
     tenant="default",
     repo="r1",
@@ -783,6 +791,18 @@ class FakeServices:
             implementations=0,
         )
 
+    async def list_scip(self, request: ListScipRequest) -> ListScipReply:
+        self.asked.append(request)
+        return ListScipReply(repo=request.repo, indexes=(SCIP_INDEX,))
+
+    async def remove_scip(self, request: RemoveScipRequest) -> RemoveScipReply:
+        self.asked.append(request)
+        if request.indexer != SCIP_INDEX.indexer:
+            raise PrismError(
+                ErrorCode.SCIP_NOT_FOUND, f"There is no SCIP index by {request.indexer}.", "List them."
+            )
+        return RemoveScipReply(repo=request.repo, removed=SCIP_INDEX)
+
 
 def module_entry(number: int) -> ModuleEntry:
     return ModuleEntry(
@@ -959,6 +979,8 @@ def serve_ingest(bus: Bus, fake: FakeServices) -> None:
         (RETRY_LETTER, fake.letter),
         (DROP_LETTER, fake.letter),
         (STORE_SCIP, fake.store_scip),
+        (LIST_SCIP, fake.list_scip),
+        (REMOVE_SCIP, fake.remove_scip),
         (REGISTER, fake.register),
         (UPDATE_REPOSITORY, fake.update_repository),
         (CLEAR_CACHE, fake.update_repository),

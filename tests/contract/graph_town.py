@@ -20,7 +20,7 @@ from prism_catalog.layer_files import LayerFilesStore
 from prism_contracts import names
 from prism_contracts.base import BASE_LAYER, Lane, Message, layer_id, repo_id, variant_layer
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import FileRemoved, RepoIndexed, ScipStored
+from prism_contracts.events import FileRemoved, RepoIndexed, ScipRemoved, ScipStored
 from prism_contracts.records import (
     GraphRecord,
     Layer,
@@ -124,9 +124,12 @@ class Town:
             await self.bus.publish(event, lane=Lane.BULK)
         return index
 
-    async def delete_scip(self, index: ScipIndex) -> None:
-        """Deletes the record of an index without an event."""
+    async def delete_scip(self, index: ScipIndex, *, announced: bool = False) -> None:
+        """Deletes the record of an index, without an event unless `announced` is true."""
         await Records(await open_bucket(self.bus.js, names.KV_SCIP), ScipIndex).delete(index.key)
+        if announced:
+            event = ScipRemoved(tenant=index.tenant, repo=index.repo, object=index.object)
+            await self.bus.publish(event, lane=Lane.BULK)
 
     async def lay(self, ref: str, version: int, files: Mapping[str, str | None], **fields: object) -> Layer:
         """Makes a branch override files of the base; None hides one."""

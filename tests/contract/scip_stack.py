@@ -15,11 +15,18 @@ from prism_catalog.scip_indexes import ScipIndexes
 from prism_catalog.target import Target
 from prism_catalog.vault import Vault, VaultSettings
 from prism_contracts import names, topics
-from prism_contracts.base import Lane, file_id, repo_id
-from prism_contracts.events import ScipStored
+from prism_contracts.base import Event, Lane, file_id, repo_id
 from prism_contracts.records import Job, JobState, LayerState, Repository, ScipIndex
 from prism_contracts.rpc.files import MANIFEST, ManifestEntry, ManifestReply, ManifestRequest
-from prism_contracts.rpc.imports import StoreScipReply, StoreScipRequest
+from prism_contracts.rpc.imports import (
+    ListScipRequest,
+    RemoveScipReply,
+    RemoveScipRequest,
+    ScipIndexEntry,
+    StoreScipReply,
+    StoreScipRequest,
+)
+from prism_contracts.topics import AnyTopic
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.handlers.scip import ScipHandlers
 from prism_ingest.main import build
@@ -94,13 +101,21 @@ class ScipStack(NamedTuple):
         request = {"tenant": TENANT, "repo": NAME, "commit": COMMITS[version], "object": name} | fields
         return await self.handlers.store(StoreScipRequest(**request))
 
-    async def facts(self) -> list[ScipStored]:
-        """Returns the published events about stored indexes."""
-        stream, subject = topics.SCIP_STORED.stream.name, topics.SCIP_STORED.subject(Lane.BULK)
-        consumer = await self.bus.js.pull_subscribe(subject, stream=stream)
+    async def listed(self) -> list[ScipIndexEntry]:
+        """Lists the indexes of the repository."""
+        return [*(await self.handlers.indexes(ListScipRequest(tenant=TENANT, repo=NAME))).indexes]
+
+    async def remove(self, indexer: str, root: str = "", **fields: str) -> RemoveScipReply:
+        """Removes an index."""
+        request = {"tenant": TENANT, "repo": NAME, "indexer": indexer, "root": root} | fields
+        return await self.handlers.remove(RemoveScipRequest(**request))
+
+    async def facts(self, topic: AnyTopic = topics.SCIP_STORED) -> list[Event]:
+        """Returns the published events of a topic."""
+        consumer = await self.bus.js.pull_subscribe(topic.subject(Lane.BULK), stream=topic.stream.name)
         pending = (await consumer.consumer_info()).num_pending
         messages = await consumer.fetch(pending) if pending else []
-        return [ScipStored.model_validate_json(message.data) for message in messages]
+        return [topic.event.model_validate_json(message.data) for message in messages]
 
     async def definitions_of(self, path: str, line: int, name: str) -> list[str] | None:
         """Returns the blobs of the files that define a name used on a line, as readers see them."""

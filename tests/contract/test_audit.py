@@ -67,6 +67,7 @@ ROUTES = {
     ),
     "DELETE /overlays/topic?repo=acme/app": ({}, "overlay_closed", "acme/app"),
     f"POST /ingest/scip?repo=acme/app&commit={COMMIT}": ({}, "scip_stored", "acme/app"),
+    "DELETE /ingest/scip?repo=acme/app&indexer=scip-python": ({}, "scip_removed", "acme/app"),
     "POST /ingest/snapshots": (
         {"repo_name": "acme/app", "snapshot": "s", "commit": COMMIT, "files": []},
         "repository_indexed",

@@ -725,6 +725,23 @@ async def test_a_scip_index_needs_a_commit_and_a_write_token(stack) -> None:
         assert (await http.post(SCIP, params={"commit": "c"}, content=b"x")).status_code == 401
 
 
+async def test_scip_indexes_are_listed_and_removed(stack) -> None:
+    async with stack.rest() as http:
+        listed = await http.get(SCIP, params={"repo": "acme/app"})
+        assert (listed.status_code, [one["indexer"] for one in listed.json()["indexes"]]) == (
+            200,
+            ["scip-python"],
+        )
+        query = {"repo": "acme/app", "indexer": "scip-python", "root": "packages/app"}
+        removed = await http.delete(SCIP, params=query)
+        assert (removed.status_code, removed.json()["removed"]["files"]) == (200, 3)
+        asked = stack.fake.last()
+        assert (asked.repo, asked.indexer, asked.root) == tuple(query.values())
+        unknown = await http.delete(SCIP, params=query | {"indexer": "scip-go"})
+        assert (unknown.status_code, error_of(unknown)["code"]) == (404, "scip_not_found")
+        assert (await http.delete(SCIP, params={"repo": "acme/app"})).status_code == 400
+
+
 async def test_a_full_disk_refuses_writes_and_answers_reads(make_stack, tmp_path) -> None:
     stack = await make_stack(disk_dir=str(tmp_path), disk_free_bytes_min=2**62)
     writes = [

@@ -230,6 +230,17 @@ async def test_a_graph_is_rebuilt_when_scip_indexes_change(town):
                 await asyncio.sleep(0.02)
 
 
+async def test_a_graph_is_rebuilt_without_a_removed_scip_index(town):
+    async with town.atlas():
+        await town.import_(1, scip_files.FILES)
+        await town.built(1)
+        index = await town.store_scip(INDEX)
+        await town.built(1, index)
+        await town.delete_scip(index, announced=True)
+        await town.built(1)
+        await until_callers(town, GUESSED)
+
+
 async def test_a_missed_scip_index_is_in_the_first_graph(town):
     await town.import_(1, scip_files.FILES)
     index = await town.store_scip(INDEX)

@@ -8,9 +8,9 @@ from nats.js.errors import NotFoundError
 from scip_files import FILES, document, index, parcels
 from scip_stack import COMMITS, NAME, UNPACKED_BYTES_MAX, ScipStack, packed, scip_stack
 
-from prism_contracts import names
+from prism_contracts import names, topics
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import ScipStored
+from prism_contracts.events import ScipRemoved, ScipStored
 from prism_contracts.records import JobState
 
 DEADLINE_S = 120
@@ -90,6 +90,44 @@ async def test_indexes_of_other_indexers_and_folders_are_kept(scip) -> None:
     await scip.send(index(*parcels(), indexer="scip-other"))
     await scip.send(index(*parcels("parcels/")), root="parcels")
     assert len(await objects(scip, names.OBJECTS_SCIP)) == 3
+
+
+async def test_a_removed_index_is_gone_and_announced(scip) -> None:
+    await scip.send(INDEX)
+    await scip.send(index(*parcels("parcels/")), root="parcels")
+    assert [(one.indexer, one.root, one.files) for one in await scip.listed()] == [
+        ("scip-python", "", 3),
+        ("scip-python", "parcels", 3),
+    ]
+    records = {record.root: record for record in scip.watched.values()}
+    reply = await scip.remove("scip-python")
+    assert (reply.repo, reply.removed.commit, reply.removed.root) == (NAME, COMMITS[1], "")
+    assert [one.root for one in await scip.listed()] == ["parcels"]
+    gone = records[""]
+    assert await scip.facts(topics.SCIP_REMOVED) == [
+        ScipRemoved(tenant=gone.tenant, repo=gone.repo, object=gone.object)
+    ]
+    assert await objects(scip, names.OBJECTS_SCIP) == [records["parcels"].object]
+    await scip.send(INDEX)  # a removed index can be uploaded again
+    assert len(await scip.listed()) == 2
+
+
+@pytest.mark.parametrize(("indexer", "root"), [("scip-go", ""), ("scip-python", "services")])
+async def test_removing_an_unknown_index_names_those_there_are(scip, indexer, root) -> None:
+    await scip.send(INDEX)
+    with pytest.raises(PrismError) as refusal:
+        await scip.remove(indexer, root)
+    assert refusal.value.code is ErrorCode.SCIP_NOT_FOUND
+    assert refusal.value.body.details["indexes"] == [{"indexer": "scip-python", "root": ""}]
+    assert len(await scip.listed()) == 1
+
+
+async def test_indexes_of_another_tenant_are_not_removed(scip) -> None:
+    await scip.send(INDEX)
+    with pytest.raises(PrismError) as refusal:
+        await scip.remove("scip-python", tenant="other")
+    assert refusal.value.code is ErrorCode.REPO_NOT_FOUND
+    assert len(await scip.listed()) == 1
 
 
 async def test_files_that_changed_since_the_commit_are_left_out(scip) -> None:

@@ -141,6 +141,8 @@ def route_cases(of: Names) -> Mapping[str, RouteCase]:
         "POST /ingest/file": RouteCase(file, scoped),
         "POST /ingest/diff": RouteCase({"base_commit": of.commit, "files": [file]}, scoped),
         "POST /ingest/scip": RouteCase({}, scoped, {"commit": of.commit, "root": of.word}),
+        "GET /ingest/scip": RouteCase(None, scoped),
+        "DELETE /ingest/scip": RouteCase(None, scoped, {"indexer": of.word, "root": of.word}),
         "POST /layers": RouteCase(ref, scoped),
         "DELETE /layers": RouteCase(None, scoped, ref),
         "POST /overlays": RouteCase({"files": [file], "base_ref": ref["ref"], "handle": of.handle}, scoped),

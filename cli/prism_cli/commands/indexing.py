@@ -114,27 +114,40 @@ def watch(path: PlaceArgument = Path(), name: NameOption = "") -> None:
 
 def scip(
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            metavar="FILE",
+            metavar="[FILE]",
             help="The index.scip of an indexer.",
             exists=True,
             dir_okay=False,
             readable=True,
+            show_default=False,
         ),
-    ],
+    ] = None,
+    *,
     repo: Annotated[str, typer.Option(help="owner/repo, as indexed.")],
-    commit: Annotated[str, typer.Option(help="The full hash of the commit that was indexed.")],
+    commit: Annotated[
+        str, typer.Option(help="The full hash of the commit that was indexed. Needed with FILE.")
+    ] = "",
     root: Annotated[str, typer.Option(help="The folder of the repository that the index covers.")] = "",
+    is_list: Annotated[bool, typer.Option("--list", help="List the indexes of the repository.")] = False,
+    remove: Annotated[
+        str,
+        typer.Option(metavar="INDEXER", help="Remove the index of this indexer, and of the folder --root."),
+    ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Upload a SCIP index of an indexed commit.
+    """Upload a SCIP index of an indexed commit, list the indexes of a repository, or remove one.
 
-    Its references take precedence over those that Prism resolves, in files that are unchanged since the
-    commit.
+    The references of an index take precedence over those that Prism resolves, in files that are unchanged
+    since the commit. Where an index says nothing, and once it is removed, Prism's own are returned.
 
-    Example:
+    Examples:
     - `prism scip index.scip --repo acme/parcels --commit $(git rev-parse HEAD)`
+
+    - `prism scip --list --repo acme/parcels`
+
+    - `prism scip --remove scip-python --repo acme/parcels`
 
     """
     with told_errors():
@@ -142,7 +155,8 @@ def scip(
         from prism_cli import terminal
         from prism_cli.target import find_target
 
-        reply = asyncio.run(command.send(find_target(), file, repo, commit, root))
+        wish = command.wish(file, commit, root, is_list=is_list, remove=remove)
+        reply = asyncio.run(command.run(find_target(), repo, wish))
         if as_json:
             terminal.print_json(reply.model_dump(mode="json"))
         else:

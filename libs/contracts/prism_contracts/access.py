@@ -131,6 +131,7 @@ SERVICES: Mapping[str, Access] = {
             topics.FILES_SETTLED,
             topics.REPO_INDEXED,
             topics.SCIP_STORED,
+            topics.SCIP_REMOVED,
         ),
         asks=(
             repositories.DROP_POINTS,
@@ -246,7 +247,7 @@ SERVICES: Mapping[str, Access] = {
         },
     ),
     "atlas": Access(
-        consumes=(topics.REPO_INDEXED, topics.SCIP_STORED),
+        consumes=(topics.REPO_INDEXED, topics.SCIP_STORED, topics.SCIP_REMOVED),
         asks=(
             symbols.DEFINITIONS,
             symbols.REFERENCES,

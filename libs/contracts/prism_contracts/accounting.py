@@ -106,6 +106,7 @@ class AuditAction(StrEnum):
     SECRETS_CHANGED = "secrets_changed"
     FILES_EDITED = "files_edited"
     SCIP_STORED = "scip_stored"
+    SCIP_REMOVED = "scip_removed"
     LAYER_CREATED = "layer_created"
     LAYER_REMOVED = "layer_removed"
     OVERLAY_OPENED = "overlay_opened"

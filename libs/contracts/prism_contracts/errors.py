@@ -63,6 +63,7 @@ class ErrorCode(StrEnum):
     DIFF_NOT_APPLICABLE = "diff_not_applicable"
     PAYLOAD_TOO_LARGE = "payload_too_large"
     SCIP_INVALID = "scip_invalid"
+    SCIP_NOT_FOUND = "scip_not_found"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     UPLOAD_MISMATCH = "upload_mismatch"
     RATE_LIMITED = "rate_limited"
@@ -108,6 +109,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
     ErrorCode.LETTER_NOT_FOUND: 404,
     ErrorCode.LETTER_NOT_RETRIABLE: 409,
     ErrorCode.REF_NOT_FOUND: 404,
+    ErrorCode.SCIP_NOT_FOUND: 404,
     ErrorCode.TENANT_NOT_FOUND: 404,
     ErrorCode.TENANT_EXISTS: 409,
     ErrorCode.WIKI_NOT_FOUND: 404,

@@ -276,6 +276,23 @@ class ScipStored(Event):
         return f"ScipStored:{self.object}"
 
 
+class ScipRemoved(Event):
+    """A SCIP index of a repository was removed: the rules of Prism count again.
+
+    Producer: ingest. Consumer: atlas.
+    """
+
+    v: int = 1
+    tenant: str
+    repo: str
+    object: str  # of the removed index; deleted from OBJECTS_SCIP
+
+    @property
+    def message_id(self) -> str:
+        """Idempotency key."""
+        return f"ScipRemoved:{self.object}"
+
+
 class FilesDropped(Event):
     """These variants are in no layer any more.
 

@@ -43,6 +43,7 @@ DEEP_REQUESTED = Topic("deep.requested", events.DeepEmbeddingRequested, DEEP_STR
 FILES_SETTLED = Topic("files.settled", events.FilesSettled, SETTLED_STREAM)
 REPO_INDEXED = Topic("repo.indexed", events.RepoIndexed, SETTLED_STREAM)
 SCIP_STORED = Topic("scip.stored", events.ScipStored, SETTLED_STREAM, Lane.BULK)
+SCIP_REMOVED = Topic("scip.removed", events.ScipRemoved, SETTLED_STREAM, Lane.BULK)
 ANCHORS_BROKEN = Topic("anchors.broken", events.AnchorsBroken, SETTLED_STREAM, Lane.BULK)
 DEEP_STARTED = Topic("deep.started", events.DeepModelStarted, SETTLED_STREAM, Lane.BULK)
 
@@ -62,6 +63,7 @@ ALL_TOPICS: tuple[AnyTopic, ...] = (
     FILES_SETTLED,
     REPO_INDEXED,
     SCIP_STORED,
+    SCIP_REMOVED,
     ANCHORS_BROKEN,
     FILES_DROPPED,
     DEEP_STARTED,

@@ -60,7 +60,7 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 25
+RULES = 26
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # Functions that a called field may hold: a table of commands has hundreds.
@@ -192,7 +192,10 @@ class Resolver:
         if sites is None:
             return self._by_rules(reference)
         if not sites:
-            return self._outside_repository(self._by_rules(reference))
+            own = self._by_rules(reference)
+            # An indexer that finds an installed copy of the package calls the repository's own code external.
+            is_own = bool(own.targets) and own.status is EdgeStatus.RESOLVED
+            return own if is_own else self._outside_repository(own)
         try:
             refs = tuple(self._constructed_class(ref, reference) for ref in self._defined_at(sites))
         except LookupError:

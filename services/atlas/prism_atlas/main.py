@@ -126,6 +126,7 @@ def register(bus: Bus, app: AtlasApp, *, deadline_s: float) -> None:
     """Subscribe the handlers. `deadline_s` is the longest time for one question."""
     bus.consume(topics.REPO_INDEXED, app.builds.on_indexed, workers=1)
     bus.consume(topics.SCIP_STORED, app.builds.on_scip_stored, workers=1)
+    bus.consume(topics.SCIP_REMOVED, app.builds.on_scip_removed, workers=1)
     bus.serve(MODULE_MAP, app.maps.module_map, deadline_s=deadline_s)
     bus.serve(ARCHITECTURE, app.maps.architecture, deadline_s=deadline_s)
     bus.serve(CALL_HIERARCHY, app.traversals.call_hierarchy, deadline_s=deadline_s)

@@ -85,6 +85,8 @@ ROUTES: Mapping[str, frozenset[TokenScope]] = {
     "POST /ingest/file": WRITE,
     "POST /ingest/diff": WRITE,
     "POST /ingest/scip": WRITE,
+    "GET /ingest/scip": READ,
+    "DELETE /ingest/scip": WRITE,
     "POST /layers": WRITE,
     "DELETE /layers": WRITE,
     "POST /overlays": WRITE,

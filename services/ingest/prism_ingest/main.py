@@ -25,7 +25,9 @@ from prism_contracts.rpc.imports import (
     EDIT,
     JOB,
     JOBS,
+    LIST_SCIP,
     OPEN_SNAPSHOT,
+    REMOVE_SCIP,
     STORE_SCIP,
 )
 from prism_contracts.rpc.layers import (
@@ -346,6 +348,8 @@ def register(bus: Bus, app: IngestApp) -> None:
     bus.serve(COMMIT_FILE, app.commits.file)
     bus.serve(COMMIT_FILES, app.commits.files)
     bus.serve(STORE_SCIP, app.scip.store)
+    bus.serve(LIST_SCIP, app.scip.indexes)
+    bus.serve(REMOVE_SCIP, app.scip.remove)
     bus.serve(REGISTER, app.repositories.register)
     bus.serve(CLEAR_CACHE, app.repositories.clear_cache)
     bus.serve(UPDATE_REPOSITORY, app.repositories.update)

@@ -1,12 +1,22 @@
 """`prism scip`: the file arrives complete and compressed, and the result is readable."""
 
 import gzip
+from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
+import pytest
 from cli_server import Server
 
 from prism_cli import scip, terminal
-from prism_contracts.rpc.imports import LeftOutDocument, StoreScipReply
+from prism_cli.exits import CommandError, Exit
+from prism_contracts.rpc.imports import (
+    LeftOutDocument,
+    ListScipReply,
+    RemoveScipReply,
+    ScipIndexEntry,
+    StoreScipReply,
+)
 
 REPLY = StoreScipReply(
     repo="acme/parcels",
@@ -55,3 +65,67 @@ def test_an_older_scip_index_is_reported() -> None:
     with terminal.out.capture() as shown:
         scip.show(REPLY.model_copy(update={"stored": False}))
     assert "newer commit" in shown.get()
+
+
+ENTRY = ScipIndexEntry(
+    indexer="scip-python",
+    root="packages/app",
+    commit="c" * 40,
+    files=1_200,
+    stored_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+)
+
+
+def test_indexes_are_listed_with_what_removing_one_needs() -> None:
+    with terminal.out.capture() as shown:
+        scip.show(ListScipReply(repo="acme/parcels", indexes=(ENTRY,)))
+    assert shown.get().split()[-6:] == [
+        "scip-python",
+        "packages/app",
+        "c" * 10,
+        "1,200",
+        "2026-01-02",
+        "03:04",
+    ]
+
+
+def test_a_repository_without_indexes_says_so() -> None:
+    with terminal.out.capture() as shown:
+        scip.show(ListScipReply(repo="acme/parcels"))
+    assert shown.get() == "acme/parcels has no SCIP index.\n"
+
+
+def test_a_removed_index_is_named() -> None:
+    with terminal.out.capture() as shown:
+        scip.show(RemoveScipReply(repo="acme/parcels", removed=ENTRY))
+    assert "by scip-python for packages/app is removed" in shown.get()
+
+
+@pytest.mark.parametrize(
+    ("file", "commit", "is_list", "remove"),
+    [
+        (None, "", False, ""),
+        (Path("index.scip"), "c", True, ""),
+        (None, "", True, "scip-go"),
+        (Path("index.scip"), "", False, ""),
+    ],
+    ids=["nothing", "upload and list", "list and remove", "no commit"],
+)
+def test_options_that_do_not_fit_are_wrong_usage(file, commit, is_list, remove) -> None:
+    with pytest.raises(CommandError) as refusal:
+        scip.wish(file, commit, "", is_list=is_list, remove=remove)
+    assert refusal.value.exit_code is Exit.USAGE
+
+
+async def test_an_index_is_removed_over_rest(server: Server) -> None:
+    reply = RemoveScipReply(repo="acme/parcels", removed=ENTRY)
+    server.answers = [httpx.Response(200, json=reply.model_dump(mode="json"))]
+    removal = scip.wish(None, "", "packages/app", is_list=False, remove="scip-python")
+    async with server.prism() as prism:
+        assert await scip.ask(prism, "acme/parcels", removal) == reply
+    request = server.requests[0]
+    assert (request.method, request.url.params["indexer"], request.url.params["root"]) == (
+        "DELETE",
+        "scip-python",
+        "packages/app",
+    )

@@ -80,6 +80,14 @@ def test_an_external_symbol_of_an_index_is_no_edge() -> None:
     assert edges_in([*parcels()[:2], outside], FILES) == set()
 
 
+def test_an_external_symbol_of_an_index_leaves_what_the_rules_resolve() -> None:
+    files = FILES | {DEPOT: "from .fees import Fee\nFee().rate()\n"}
+    installed = At("scip-python python parcels-installed 2.0 `parcels.fees`/Fee#rate().", 1, 6, 10)
+    found = edges_in([*parcels()[:2], document(DEPOT, [installed])], files)
+    assert "receiver_type parcels/fees.py Fee.rate" in found
+    assert not any("Zone" in edge for edge in found)
+
+
 def test_a_definition_without_a_symbol_is_no_edge() -> None:
     parameter = own("`parcels.depot`/price().(rate)")
     here = document(DEPOT, [define(parameter, 0, 10, 14), At(parameter, 1, 16, 20)])

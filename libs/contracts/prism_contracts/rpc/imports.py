@@ -3,6 +3,7 @@
 Also files at commits that are not indexed.
 """
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -112,6 +113,44 @@ class StoreScipReply(Message):
     examples: tuple[LeftOutDocument, ...] = ()
     # Occurrences at positions that do not exist in the text.
     unreadable: int = 0
+
+
+class ListScipRequest(CallerRequest):
+    """Lists the SCIP indexes of a repository."""
+
+    repo: RepoKey  # owner/name
+
+
+class ScipIndexEntry(Message):
+    """A stored SCIP index. A repository has one per indexer and folder."""
+
+    indexer: str  # as the index names it, such as scip-python
+    root: str = ""  # the folder that it covers; empty: the whole repository
+    commit: str
+    files: int  # files of the index that were unchanged when it was stored
+    stored_at: datetime
+
+
+class ListScipReply(Message):
+    """The SCIP indexes of a repository, by indexer and folder."""
+
+    repo: str
+    indexes: tuple[ScipIndexEntry, ...] = ()
+
+
+class RemoveScipRequest(CallerRequest):
+    """Removes the SCIP index of a repository by one indexer and for one folder."""
+
+    repo: RepoKey  # owner/name
+    indexer: ShortText
+    root: FilePath = ""
+
+
+class RemoveScipReply(Message):
+    """The SCIP index that was removed. Answers come from the rules of Prism again."""
+
+    repo: str
+    removed: ScipIndexEntry
 
 
 class CloneRequest(CallerRequest):
@@ -235,6 +274,8 @@ ADMIT_UPLOAD = Rpc("ingest.admit_upload", AdmitUploadRequest, AdmitUploadReply, 
 STORE_SCIP = Rpc(
     "ingest.store_scip", StoreScipRequest, StoreScipReply, deadline_s=280, timeout=Timeout.SCIP, writes=True
 )
+LIST_SCIP = Rpc("ingest.list_scip", ListScipRequest, ListScipReply, deadline_s=10, reads=True)
+REMOVE_SCIP = Rpc("ingest.remove_scip", RemoveScipRequest, RemoveScipReply, deadline_s=10)
 CLONE = Rpc("ingest.clone", CloneRequest, JobReply, deadline_s=20, writes=True)
 EDIT = Rpc("ingest.edit", EditRequest, JobReply, deadline_s=60, timeout=Timeout.IMPORT, writes=True)
 COMMIT_FILE = Rpc("ingest.commit_file", CommitFileRequest, CommitFileReply, deadline_s=10, reads=True)

@@ -18,7 +18,7 @@ from prism_atlas.core.snapshot import FORMAT
 from prism_atlas.worker import BuildRequest, BuildResult
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import PrismError
-from prism_contracts.events import RepoIndexed, ScipStored
+from prism_contracts.events import RepoIndexed, ScipRemoved, ScipStored
 from prism_contracts.records import GraphRecord, LayerState, Repository, repository_key
 from prism_runtime import tracing
 from prism_runtime.records import WatchedRecords
@@ -57,8 +57,8 @@ class BaseGraphs:
             state = _ImportState(event.layer, event.version, event.commit)
             await self._build(repository, state, event.lane)
 
-    async def rebuild(self, event: ScipStored) -> None:
-        """Build the served graph again, with the new index."""
+    async def rebuild(self, event: ScipStored | ScipRemoved) -> None:
+        """Build the served graph again, with the SCIP indexes that the repository has now."""
         await self._indexes.catch_up()
         repository = await self._repositories.look_up(repository_key(event.tenant, event.repo))
         if repository is not None and repository.served is not None:

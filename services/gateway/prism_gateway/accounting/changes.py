@@ -35,6 +35,7 @@ ACTIONS: Final[Mapping[str, AuditAction]] = {
     "POST /ingest/file": AuditAction.FILES_EDITED,
     "POST /ingest/diff": AuditAction.FILES_EDITED,
     "POST /ingest/scip": AuditAction.SCIP_STORED,
+    "DELETE /ingest/scip": AuditAction.SCIP_REMOVED,
     "POST /layers": AuditAction.LAYER_CREATED,
     "DELETE /layers": AuditAction.LAYER_REMOVED,
     "POST /overlays": AuditAction.OVERLAY_OPENED,
@@ -95,6 +96,7 @@ DESCRIBING: Final = (
     "base_ref",
     "commit",
     "base_commit",
+    "indexer",
     "root",
     "letter",
 )

@@ -100,6 +100,19 @@ class ScipStore:
             await self._drop(useless)
         return kept if kept is index else None
 
+    async def of(self, tenant: str, repo: str) -> list[ScipIndex]:
+        """Returns the records of a repository, by indexer and folder."""
+        own = (one for one in await self._records.all() if (one.tenant, one.repo) == (tenant, repo))
+        return sorted(own, key=lambda one: (one.indexer, one.root))
+
+    async def remove(self, index: ScipIndex) -> bool:
+        """Delete a record and its content. Returns False if it was replaced or deleted meanwhile."""
+        deleted = await self._records.delete_if(index.key, lambda found: found.object == index.object)
+        if deleted is None:
+            return False
+        await self._drop(index.object)
+        return True
+
     async def named(self) -> set[str]:
         """Returns the objects that records name."""
         return {index.object for index in await self._records.all()}

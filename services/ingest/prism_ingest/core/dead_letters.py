@@ -14,7 +14,7 @@ from prism_contracts.registry import AnyTopic
 
 # Their letters have all of their fields.
 WHOLE: Final[Mapping[str, AnyTopic]] = {
-    topic.fact: topic for topic in (topics.REPO_INDEXED, topics.SCIP_STORED)
+    topic.fact: topic for topic in (topics.REPO_INDEXED, topics.SCIP_STORED, topics.SCIP_REMOVED)
 }
 # What happens anyway, or what a person has to do. Ingest has no right to the events of the deep model.
 INSTEAD: Final[Mapping[str, str]] = {

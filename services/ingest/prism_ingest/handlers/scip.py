@@ -1,11 +1,21 @@
 """SCIP indexes that clients upload."""
 
-from prism_contracts.rpc.imports import LeftOutDocument, StoreScipReply, StoreScipRequest
+from prism_contracts.records import ScipIndex
+from prism_contracts.rpc.imports import (
+    LeftOutDocument,
+    ListScipReply,
+    ListScipRequest,
+    RemoveScipReply,
+    RemoveScipRequest,
+    ScipIndexEntry,
+    StoreScipReply,
+    StoreScipRequest,
+)
 from prism_ingest.operations.scip_imports import ScipImports
 
 
 class ScipHandlers:
-    """Answers `store_scip`."""
+    """Stores, lists and removes SCIP indexes."""
 
     def __init__(self, imports: ScipImports) -> None:
         self._imports = imports
@@ -30,3 +40,23 @@ class ScipHandlers:
             examples=tuple(LeftOutDocument(path=path, reason=reason) for path, reason in content.examples),
             unreadable=content.unreadable,
         )
+
+    async def indexes(self, request: ListScipRequest) -> ListScipReply:
+        """List the indexes of a repository. Raises REPO_NOT_FOUND."""
+        repository, indexes = await self._imports.of(request)
+        return ListScipReply(repo=repository.name, indexes=tuple(map(_entry, indexes)))
+
+    async def remove(self, request: RemoveScipRequest) -> RemoveScipReply:
+        """Remove an index. Raises REPO_NOT_FOUND, SCIP_NOT_FOUND."""
+        repository, index = await self._imports.remove(request)
+        return RemoveScipReply(repo=repository.name, removed=_entry(index))
+
+
+def _entry(index: ScipIndex) -> ScipIndexEntry:
+    return ScipIndexEntry(
+        indexer=index.indexer,
+        root=index.root,
+        commit=index.commit,
+        files=index.files,
+        stored_at=index.stored_at,
+    )

@@ -10,10 +10,10 @@ from typing import BinaryIO, NamedTuple
 
 from prism_contracts.base import BASE_LAYER, Lane
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_contracts.events import ScipStored
+from prism_contracts.events import ScipRemoved, ScipStored
 from prism_contracts.records import Repository, ScipIndex
 from prism_contracts.rpc.files import ManifestEntry
-from prism_contracts.rpc.imports import StoreScipRequest
+from prism_contracts.rpc.imports import ListScipRequest, RemoveScipRequest, StoreScipRequest
 from prism_ingest.adapters.index import read_manifest
 from prism_ingest.adapters.ledger import Ledger
 from prism_ingest.adapters.scip import ScipMetrics, ScipStore, uploaded
@@ -81,6 +81,33 @@ class ScipImports:
                 await self._bus.publish(event, lane=Lane.BULK)
         self._metrics.count(content, stored=stored)
         return StoredIndex(repository, index, content, stored)
+
+    async def of(self, request: ListScipRequest) -> tuple[Repository, list[ScipIndex]]:
+        """Returns a repository and its indexes, by indexer and folder. Raises REPO_NOT_FOUND."""
+        repository = await self._ledger.seen_by(request, request.repo)
+        return repository, await self._store.of(request.tenant, repository.repo)
+
+    async def remove(self, request: RemoveScipRequest) -> tuple[Repository, ScipIndex]:
+        """Remove an index. Returns its repository, and its record.
+
+        Raises REPO_NOT_FOUND, SCIP_NOT_FOUND.
+        """
+        repository = await self._ledger.seen_by(request, request.repo)
+        async with self._turn:
+            stored = await self._store.of(request.tenant, repository.repo)
+            wanted = (request.indexer, request.root.strip("/"))
+            found = next((one for one in stored if (one.indexer, one.root) == wanted), None)
+            if found is None or not await self._store.remove(found):
+                raise PrismError(
+                    ErrorCode.SCIP_NOT_FOUND,
+                    f"{repository.name} has no SCIP index by {request.indexer}"
+                    f"{f' for {wanted[1]}' if wanted[1] else ''}.",
+                    "List its indexes, and give the indexer and the folder (root) as listed.",
+                    indexes=[{"indexer": one.indexer, "root": one.root} for one in stored],
+                )
+            event = ScipRemoved(tenant=found.tenant, repo=found.repo, object=found.object)
+            await self._bus.publish(event, lane=Lane.BULK)
+        return repository, found
 
     async def _version(self, repository: Repository, request: StoreScipRequest) -> int:
         """Returns the version of an indexed commit. Raises REF_NOT_FOUND."""
