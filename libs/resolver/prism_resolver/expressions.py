@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 # Prefixes that do not change the type of an expression.
-_PREFIX = re.compile(r"(?:new|await|yield|return|throw|\(?\s*\*|&mut|&|\*|!)\s*(?=[\w@$(\\])")
+_PREFIX = re.compile(r"(?:(?:new|await|yield|return|throw|&mut)(?!\w)|\(?\s*\*|&|\*|!)\s*(?=[\w@$(\\])")
 # `<Depot as Store>::open()` in Rust is the member of the first.
 _QUALIFIED_SELF = re.compile(r"^<\s*([\w:]+) as [^<>]+>")
 _NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")

@@ -480,6 +480,8 @@ class Inference:
                 found = [at for owner in owners for at in unit.named.get(f"{owner}.{name}", ())]
                 if found:
                     return symbol_value(unit, found).with_strategy(Strategy.MODULE, value.certainty)
+                if is_whole and (exported := self._program.member_of_exports(unit, name)).is_known:
+                    return exported.with_strategy(Strategy.MODULE, value.certainty)
         return None
 
     def _member_of_module(self, value: Value, name: str, depth: int) -> Value:

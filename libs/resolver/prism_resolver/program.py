@@ -564,7 +564,9 @@ class Program:
         before, self._is_incomplete = self._is_incomplete, False
         if not located.units and unit.language in REEXPORTS_MODULES:
             located = self._reexported_module(unit, whole)
-        exported = self.nearest_value(unit, self.module_export(located, one.name, exclude=unit))
+        is_whole = one.name == WHOLE_MODULE
+        exported = UNKNOWN if is_whole else self.module_export(located, one.name, exclude=unit)
+        exported = self.nearest_value(unit, exported)
         if unit.language in JVM and (far := self._of_another_repository(unit, whole, one.name)).is_known:
             exported = exported if any(self._is_near(unit, ref) for ref in exported.symbols) else far
         is_incomplete, self._is_incomplete = self._is_incomplete, self._is_incomplete or before
@@ -650,6 +652,15 @@ class Program:
         )
         return Value(ValueKind.SYMBOL, refs, located.certainty, Strategy.IMPORT) if refs else UNKNOWN
 
+    def member_of_exports(self, unit: Unit, name: str) -> Value:
+        """Returns what a CommonJS module exports by `exports.name = …` or `module.exports = { name: … }`."""
+        exported = f"{_EXPORTED}{name}"
+        for owner in (EXPORTS, *_whole_names(unit)):
+            if own := unit.named.get(f"{owner}.{name}"):
+                return symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
+        value, alias = self._first_known(unit, exported), unit.aliases.get(exported)
+        return self._exported_path(unit, alias.type) if alias and not value.is_known else value
+
     def exported_value(self, unit: Unit, name: str) -> Value:
         """Returns the value of a name in a file: a definition, an import, an alias, the default or a wildcard."""
         known = (unit.id, name)
@@ -697,7 +708,7 @@ class Program:
         return any(value.is_known for value in found.values())
 
     def _find_exported_value(self, unit: Unit, name: str) -> Value:
-        value = self._member_of_exports(unit, name) if unit.language in ECMASCRIPT else UNKNOWN
+        value = self.member_of_exports(unit, name) if unit.language in ECMASCRIPT else UNKNOWN
         if not value.is_known and (own := unit.named.get(name)):
             value = symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
         if value.is_known or unit.language in KEEPS_IMPORTS:
@@ -710,15 +721,6 @@ class Program:
         if name in DEFAULTS:
             return self._default_of(unit, name)
         return self.wildcard_value(unit, name)
-
-    def _member_of_exports(self, unit: Unit, name: str) -> Value:
-        """Returns what a CommonJS module exports by `exports.name = …` or `module.exports = { name: … }`."""
-        exported = f"{_EXPORTED}{name}"
-        for owner in (EXPORTS, *_whole_names(unit)):
-            if own := unit.named.get(f"{owner}.{name}"):
-                return symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
-        value, alias = self._first_known(unit, exported), unit.aliases.get(exported)
-        return self._exported_path(unit, alias.type) if alias and not value.is_known else value
 
     def _first_known(self, unit: Unit, local: str) -> Value:
         """Returns the value of the first import of a local name that is known."""
@@ -927,7 +929,7 @@ def _merged(values: Iterable[Value], *, first_wins: bool = False) -> Value:
 def _names_module(one: Import) -> bool:
     """Returns whether an import names a whole module: `import a.b`, `import * as x from './x.js'`."""
     last = re.split(r"::|[/\\]", one.module)[-1]
-    return one.name in {DEFAULT, last, last.partition(".")[0], last.rpartition(".")[2]}
+    return one.name in {DEFAULT, WHOLE_MODULE, last, last.partition(".")[0], last.rpartition(".")[2]}
 
 
 def _share_members(unit: Unit, other: Unit) -> bool:

@@ -347,7 +347,8 @@ class _UnitReader:
         for reference in self._facts.references:
             if reference.kind is not ReferenceKind.IMPORT or self._is_using(reference):
                 continue
-            if reference.name == WHOLE_MODULE or self._facts.language in WILDCARD_IMPORTS:
+            is_wildcard = reference.name == WHOLE_MODULE and not reference.alias
+            if is_wildcard or self._facts.language in WILDCARD_IMPORTS:
                 wildcards.append(reference.qualifier)
                 continue
             local = reference.alias or reference.name

@@ -83,7 +83,7 @@ def test_positions_point_at_what_they_name(path: Path) -> None:
         assert -1 <= symbol.parent < len(parsed.symbols)
         assert symbol.parent != index
     for reference in parsed.references:
-        name = reference.alias if reference.name == "default" else reference.name
+        name = (reference.alias if reference.name in {"default", "*"} else "") or reference.name
         assert name.split()[0] in rows[reference.line - 1]
         assert -1 <= reference.symbol < len(parsed.symbols)
     for binding in parsed.bindings:

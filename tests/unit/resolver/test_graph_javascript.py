@@ -59,6 +59,33 @@ def test_re_exported_module_is_followed(exporting: str) -> None:
     assert {"main.js:4 x -> x.js:run module", "main.js:4 x -> x.js:run import"} & found
 
 
+def test_required_module_is_not_the_function_of_its_name() -> None:
+    files = {
+        "main.js": "const one = require('./depot');\none.exist();\none.depot();\nnext(one.exist);\n",
+        "depot.js": (
+            "function depot() {}\nfunction check() {}\nmodule.exports = { exist: check, depot };\nfunction exist() {}\n"
+        ),
+    }
+    found = edges_of(files)
+    assert {"main.js:2 exist -> depot.js:check module", "main.js:4 exist -> depot.js:check module"} <= found
+    assert "main.js:3 depot -> depot.js:depot module" in found
+    assert not [edge for edge in found if edge.startswith("main.js:1 ") and "depot.js:depot" in edge]
+
+
+def test_exports_beside_the_whole_are_found_under_their_names() -> None:
+    files = {
+        "main.js": "const Reply = require('./reply');\nReply.build();\nReply.Gate.open();\n",
+        "reply.js": (
+            "function Reply() {}\nfunction make() {}\nmodule.exports = Reply;\nmodule.exports.build = make;\n"
+            "module.exports.Gate = require('./gate');\n"
+        ),
+        "gate.js": "exports.open = function () {};\n",
+    }
+    found = edges_of(files)
+    assert "main.js:2 build -> reply.js:make module" in found
+    assert "main.js:3 open -> gate.js:exports.open module" in found
+
+
 def test_folder_of_a_package_is_its_main_file() -> None:
     files = {
         "package.json": '{"name": "depot", "main": "lib/depot.js"}',
@@ -174,7 +201,7 @@ def test_called_result_of_require_is_no_module() -> None:
     text = "const debug = require('./debug')('depot');\ndebug('open');\n"
     found = edges_of({"a.js": text, "debug.js": "module.exports = function make() {};\n"})
     assert "a.js:1 ./debug -> debug.js:make import" not in found
-    assert "a.js:1 debug -> debug.js:make module" in found
+    assert "a.js:1 * -> debug.js:make module" in found
     assert "a.js:2 debug -> a.js:debug same_file" in found
 
 

@@ -79,8 +79,9 @@ def _imported_files(syntax: Syntax) -> set[int]:
     """Returns where variables begin that are imports of files: `const depot = require("./depot")` defines no depot."""
     return {
         captures["alias"][0].start_byte
-        for captures in syntax.matches_with("file")
-        if "alias" in captures and unquoted(_text(captures["file"][0], syntax.source)).startswith(".")
+        for key in ("file", "whole")
+        for captures in syntax.matches_with(key)
+        if "alias" in captures and unquoted(_text(captures[key][0], syntax.source)).startswith(".")
     }
 
 

@@ -2,8 +2,8 @@
 `uses.py`.
 
 For an import, `qualifier` is the module as written, and `name` the imported name; for a whole module, its
-last part (`import numpy as np` -> name numpy, qualifier numpy, alias np). Rust's `mod depot;` imports depot
-from `self`.
+last part (`import numpy as np` -> name numpy, qualifier numpy, alias np). In JavaScript, where a module may export
+its own name, the name of a whole module is `*`, with an alias. Rust's `mod depot;` imports depot from `self`.
 """
 
 import re
@@ -39,7 +39,7 @@ UNKNOWN_RECEIVER = "()"
 _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
 KINDS["overridden"] = ReferenceKind.CALL
-KINDS |= dict.fromkeys(("item", "file", "bare", "default", "submodule"), ReferenceKind.IMPORT)
+KINDS |= dict.fromkeys(("item", "file", "whole", "bare", "default", "submodule"), ReferenceKind.IMPORT)
 # Tokens that import all names of a module: `import . "fmt"`, `{ ...require("./depot") }`, `Object.assign(exports, …)`.
 _ALL_NAMES = frozenset({".", "...", "(", "namespace"})
 _TOKENS = "token_tree"
@@ -72,9 +72,9 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
                 found[start, key] = node, captures
     for captures in syntax.matches_with("module"):
         # `const { open } = require("fs")` does not import the whole module, nor does `import shop.*`.
-        for whole in ("file", "bare", "item"):
+        for whole in ("file", "whole", "bare", "item"):
             found.pop((captures["module"][0].start_byte, whole), None)
-    for start, _ in [place for place in found if place[1] == "file"]:
+    for start, _ in [place for place in found if place[1] == "whole"]:
         found.pop((start, "bare"), None)
     return found
 
@@ -199,9 +199,9 @@ def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
         return name, found.group(1).removesuffix(f".{name}") if found else ""
     if "submodule" in captures:
         return name, "self"
-    if "file" in captures or "bare" in captures:
+    if {"file", "whole", "bare"} & captures.keys():
         name = name.strip("<>")
-        return name.rstrip("/").rsplit("/", 1)[-1], name
+        return name.rstrip("/").rsplit("/", 1)[-1] if "file" in captures else "*", name
     if "item" in captures:
         name = _in_lists(captures["item"][0], name, source).removesuffix("::self")
     found = _DOTTED.match(name)

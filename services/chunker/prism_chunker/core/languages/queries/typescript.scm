@@ -36,7 +36,7 @@
 (extends_type_clause (type_identifier) @extends)
 (extends_type_clause (generic_type name: (type_identifier) @extends))
 (class_body (decorator) @attribute)
-(import_require_clause (identifier) @alias source: (string) @file)
+(import_require_clause (identifier) @alias source: (string) @whole)
 
 (type_alias_declaration name: (_) @name !type_parameters value: [(type_identifier) (nested_type_identifier)] @original)
 
