@@ -288,11 +288,13 @@ func wantedNames(files []checked) map[string]bool {
 }
 
 func kindOf(object types.Object) string {
-	switch object.(type) {
+	switch found := object.(type) {
 	case *types.Func:
 		return "function"
 	case *types.TypeName:
-		return "class"
+		if _, isParameter := found.Type().(*types.TypeParam); !isParameter { // a local name, as in the other languages
+			return "class"
+		}
 	}
 	return "value"
 }

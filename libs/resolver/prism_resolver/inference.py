@@ -25,6 +25,7 @@ from prism_resolver.languages import (
     MAKES_OBJECT,
     MODULE_PATHS,
     NESTED_TYPES,
+    NO_CONSTRUCTORS,
     OBJECT_MODULES,
     OPEN_TYPES,
     is_final,
@@ -156,7 +157,7 @@ class Inference:
     def _imported(self, name: str, location: Location) -> Value | None:
         """Returns the value of the narrowest import on the line; unknown if its target is not indexed."""
         unit = location.unit
-        imported = unit.imports.get(name)
+        imported = self._program.imports_as(unit, name)
         if not imported:
             return None
         holding = [one for one in imported if location.line == 0 or location.line in one.lines]
@@ -681,7 +682,7 @@ class Inference:
             return symbol_value(unit, found).symbols
         return (
             ()
-            if _is_constructor(owner, name)
+            if _is_constructor(owner, name, unit)
             else self._program.members_in_other_files(unit, f"{owner}.{name}")
         )
 
@@ -794,7 +795,7 @@ def _qualified_names(name: str, location: Location) -> Iterator[str]:
 
 
 def _members_in(unit: Unit, owner: str, name: str) -> Sequence[int]:
-    return () if _is_constructor(owner, name) else unit.named.get(f"{owner}.{name}", ())
+    return () if _is_constructor(owner, name, unit) else unit.named.get(f"{owner}.{name}", ())
 
 
 def _seen_members(unit: Unit, owner: str, name: str, *, is_class: bool) -> Sequence[int]:
@@ -822,9 +823,9 @@ def _is_value(unit: Unit, positions: Sequence[int]) -> bool:
     return bool(positions) and unit.definitions[positions[0]].kind in VALUE_KINDS
 
 
-def _is_constructor(owner: str, name: str) -> bool:
-    """Returns whether a member has the name of its class: the name means the class then."""
-    return owner.rpartition(".")[2] == name
+def _is_constructor(owner: str, name: str, unit: Unit) -> bool:
+    """Returns whether a member has the name of its class: the name means the class then, where classes have constructors."""
+    return owner.rpartition(".")[2] == name and unit.language not in NO_CONSTRUCTORS
 
 
 def _imported_or_own(value: Value, other: Value | None) -> Value:

@@ -54,6 +54,8 @@ MAKES_OBJECT: Mapping[str, frozenset[str]] = {"ruby": frozenset({"new"})}
 ONLY_MEMBERS_OF_RESULTS = frozenset({"rust", "go", "cpp", "php", "python"})
 # A type that a struct embeds is a field of the struct as well, named like the type.
 EMBEDDED_ARE_FIELDS = frozenset({"go"})
+# A member with the name of its type is an ordinary one.
+NO_CONSTRUCTORS = frozenset({"go"})
 # Members may be defined outside the file of their class: in its folder, or anywhere in the repository.
 MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}

@@ -21,6 +21,7 @@ ROOTS = frozenset({"", "src", "lib", "python", "app", "include", "inc", "main", 
 SOURCE_SUFFIX = re.compile(r"\.(?:[mc]?[jt]sx?|vue|svelte|json)$")
 # Languages that import a file by its path, with the extension.
 FILE_IMPORTS = frozenset({"dart", "zig"})
+_VERSION = re.compile(r"v\d+")
 SEPARATORS = re.compile(r"::|[./\\]")
 
 
@@ -183,9 +184,20 @@ def _folder_package(module: str, target: File) -> Certainty:
     return Certainty.MAYBE if folder and "." in parts[0] else Certainty.NO
 
 
+def is_version_suffix(part: str) -> bool:
+    """Returns whether a part of a package path is a version: `v2` in `example.org/acme/parcels/v2/depot`."""
+    return _VERSION.fullmatch(part) is not None
+
+
+def package_name_of(module: str) -> str:
+    """Returns the last part of a package path that is no version."""
+    parts = _package_parts(module)
+    return parts[-1] if parts else ""
+
+
 def _package_parts(module: str) -> tuple[str, ...]:
-    """Splits a package path, without its version (`v2` in `example.org/acme/parcels/v2/depot`)."""
-    return tuple(part for part in module.split("/") if part and not re.fullmatch(r"v\d+", part))
+    """Splits a package path, without its version."""
+    return tuple(part for part in module.split("/") if part and not is_version_suffix(part))
 
 
 def _parts(path: str) -> tuple[str, ...]:

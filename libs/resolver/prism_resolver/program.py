@@ -26,7 +26,7 @@ from prism_resolver.languages import (
     is_standard,
 )
 from prism_resolver.manifests import PackageModule, PackageProvider, Packages
-from prism_resolver.modules import Certainty, File, imports, key, keys
+from prism_resolver.modules import Certainty, File, imports, key, keys, package_name_of
 from prism_resolver.occurrences import DefinitionSite, Occurrences
 from prism_resolver.parameters import without_marks
 from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, WHOLE_MODULE, Import, Unit, UnitDefinition, read_unit
@@ -111,6 +111,8 @@ class Program:
         self._in_packages: dict[tuple[str, ...], tuple[SymbolRef, ...]] = {}
         self._located: dict[tuple[str, ...], LocatedModule] = {}
         self._exported_values: dict[tuple[str, str], Value] = {}
+        # File -> imports by the names that the imported packages declare.
+        self._package_imports: dict[str, Mapping[str, Sequence[Import]]] = {}
         self._imported_values: dict[tuple[str, str, str], Value] = {}
         self._wildcard_closures: dict[str, Mapping[str, Certainty]] = {}
         self._visible_usings: dict[str, Mapping[str, Sequence[str]]] = {}
@@ -385,6 +387,7 @@ class Program:
 
     def _clear_caches(self) -> None:
         kept = (self._located, self._exported_values, self._imported_values, self._wildcard_closures)
+        self._package_imports.clear()
         for memory in (
             *kept,
             self._in_packages,
@@ -543,6 +546,28 @@ class Program:
         if not found and candidate.provider.scope == unit.scope:
             self.missing[candidate.importer, candidate.module] = None
         return tuple(_ordered(found))
+
+    def imports_as(self, unit: Unit, name: str) -> Sequence[Import]:
+        """Returns the imports that bind a name.
+
+        In Go, an import without an alias binds the name that the files of the folder declare.
+        """
+        imports = unit.imports.get(name, ())
+        if imports or unit.language not in FOLDER_PACKAGES:
+            return imports
+        if unit.id not in self._package_imports:
+            self._package_imports[unit.id] = self._imports_by_package(unit)
+        return self._package_imports[unit.id].get(name, ())
+
+    def _imports_by_package(self, unit: Unit) -> Mapping[str, Sequence[Import]]:
+        found: dict[str, list[Import]] = {}
+        for local, bound in unit.imports.items():
+            for one in bound:
+                if local == package_name_of(one.module):
+                    located = self.locate(unit, one.module)
+                    for name in {other.package_name for other in located.units} - {local, ""}:
+                        found.setdefault(name, []).append(one)
+        return found
 
     def imported_value(self, unit: Unit, one: Import) -> Value:
         """Returns the value that an import binds: a definition, or a module."""

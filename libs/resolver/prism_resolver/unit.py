@@ -26,12 +26,13 @@ from prism_resolver.languages import (
     C_FAMILY,
     CALLS_WHAT_IS_HELD,
     ECMASCRIPT,
+    FOLDER_PACKAGES,
     JVM,
     SOURCE_ROOT,
     WILDCARD_IMPORTS,
 )
 from prism_resolver.manifests import Manifest, named_manifest
-from prism_resolver.modules import File
+from prism_resolver.modules import File, is_version_suffix, package_name_of
 from prism_resolver.parameters import (
     NAMED_ARGUMENTS,
     OVERLOADS,
@@ -120,6 +121,8 @@ class Unit:
     folder: str = ""
     package: str = ""  # files of one package see each other's names, where the language has such packages
     declared: str = ""  # the package that the file says it is in
+    # The name by which imports of the folder are used, where its path need not end with it: in Go.
+    package_name: str = ""
     # The folder below which the folders of packages begin, or the module that it belongs to.
     root: str = ""
     # Namespaces of C# that the file imports for all files of its project.
@@ -148,7 +151,8 @@ def read_unit(facts: FileFacts) -> Unit:
     reader = _UnitReader(facts)
     wildcards, imports = reader.imports()
     variables, returns = reader.variables()
-    declared = reader.declared_package()
+    stated = reader.declared_package()
+    declared = "" if facts.language in FOLDER_PACKAGES else stated
     folder = facts.path.rpartition("/")[0]
     return Unit(
         id=facts.id,
@@ -172,6 +176,7 @@ def read_unit(facts: FileFacts) -> Unit:
         folder=folder,
         package=declared or _package(facts),
         declared=declared,
+        package_name="" if declared else stated,
         root=_root(folder, declared) if facts.language in JVM else "",
         everywhere=reader.everywhere(),
         manifest=named_manifest(facts.path, facts.symbols),
@@ -351,7 +356,7 @@ class _UnitReader:
             if is_wildcard or self._facts.language in WILDCARD_IMPORTS:
                 wildcards.append(reference.qualifier)
                 continue
-            local = reference.alias or reference.name
+            local = reference.alias or self._bound_name(reference)
             one = Import(local, reference.name, reference.qualifier, self._lines_of(reference.symbol))
             named.setdefault(local, []).append(one)
             # `mod job; pub use job::job;`: a call means the function.
@@ -360,6 +365,11 @@ class _UnitReader:
             if not reference.alias and _last_part(reference.qualifier) == reference.name:
                 named.setdefault(reference.qualifier, []).append(one)
         return wildcards, named
+
+    def _bound_name(self, reference: Reference) -> str:
+        """Returns the name that an import without an alias binds: `depot` of `example.org/depot/v2` in Go."""
+        is_version = self._facts.language in FOLDER_PACKAGES and is_version_suffix(reference.name)
+        return package_name_of(reference.qualifier) if is_version else reference.name
 
     def usings(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

@@ -66,7 +66,7 @@ func (s *Shop[T]) Open(a, b *pkg.Depot, t T) (*Depot, error) {
 	s.Run(a.Run(), x.Run(), y.Run(), z.Run(), d.Run(), t.Run(), err.Run())
 }
 """,
-        "this.depot:Depot this.other:pkg.Depot s:Shop a:pkg.Depot returns:Depot x:NewDepot() y:pkg.Depot() z:Depot d:Depot",
+        "package:shop this.depot:Depot this.other:pkg.Depot s:Shop a:pkg.Depot returns:Depot x:NewDepot() y:pkg.Depot() z:Depot d:Depot",
     ),
     "Shop.java": (
         """\

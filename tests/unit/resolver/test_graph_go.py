@@ -87,3 +87,59 @@ def test_a_call_through_a_table_may_run_what_it_holds() -> None:
     text = 'package a\n\nvar table = map[string]func(){"a": open}\n\nfunc open() {}\nfunc run() { table["a"]() }\n'
     found = edges_of({"a.go": text})
     assert {"a.go:6 table -> a.go:table same_file", "a.go:6 table -> a.go:open stored?"} <= found
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("example.org/acme/parcels/v3", "parcels"),  # the path ends with a version
+        ("example.org/acme/parcels", "post"),  # the files of the folder declare another name
+        ("example.org/acme/parcels/go-gen", "gen"),
+    ],
+)
+def test_an_import_binds_the_name_that_the_package_declares(module: str, name: str) -> None:
+    folder = "go-gen/" if module.endswith("gen") else ""
+    main = f'package main\n\nimport "{module}"\n\nfunc main() {{ b := {name}.New(); b.Open() }}\n'
+    box = f"package {name}\n\ntype Box struct{{}}\n\nfunc New() *Box {{ return nil }}\nfunc (b *Box) Open() {{}}\n"
+    found = edges_of({f"{folder}box.go": box, "cmd/main.go": main})
+    assert f"cmd/main.go:5 New -> {folder}box.go:New module" in found
+    assert f"cmd/main.go:5 Open -> {folder}box.go:Box.Open receiver_type" in found
+
+
+def test_a_receiver_uses_its_type() -> None:
+    found = edges_of(
+        {
+            "a/box.go": "package a\n\ntype Box struct{}\n",
+            "a/open.go": "package a\n\nfunc (b *Box) Open() {}\n",
+        }
+    )
+    assert "a/open.go:3 Box -> a/box.go:Box same_package" in found
+
+
+def test_a_type_parameter_of_a_receiver_is_no_type_of_the_package() -> None:
+    text = "package a\n\ntype T struct{}\ntype Set[T any] struct{}\n\nfunc (s *Set[T]) Add(item T) T { return item }\n"
+    assert not [edge for edge in edges_of({"a.go": text}) if " T -> " in edge]
+    elsewhere = {"b.go": "package a\n\ntype T struct{}\n", "a.go": text.replace("type T struct{}\n", "")}
+    assert not [edge for edge in edges_of(elsewhere) if " T -> " in edge]
+
+
+def test_a_method_may_have_the_name_of_its_type() -> None:
+    text = "package a\n\ntype Error struct{}\n\nfunc (e *Error) Error() string { return e.text() }\n"
+    text += 'func (e *Error) text() string { return "" }\nfunc run(e *Error) { e.Error() }\n'
+    assert "a.go:7 Error -> a.go:Error.Error receiver_type" in edges_of({"a.go": text})
+
+
+def test_a_call_with_several_type_arguments_makes_an_object() -> None:
+    text = "package a\n\ntype Map[K comparable, V any] struct{}\n\nfunc (m *Map[K, V]) Add(k K) {}\n"
+    text += "func New[K comparable, V any](size int) (*Map[K, V], error) { return nil, nil }\n"
+    text += "func run() {\n\tm, _ := New[int, string](1)\n\tm.Add(1)\n}\n"
+    found = edges_of({"a.go": text})
+    assert {"a.go:8 New -> a.go:New same_file", "a.go:9 Add -> a.go:Map.Add receiver_type"} <= found
+
+
+def test_a_constraint_with_type_arguments_has_members() -> None:
+    text = (
+        "package a\n\ntype Maker[T any] interface{ Make() T }\ntype Flag[M Maker[int]] struct{ maker M }\n\n"
+    )
+    text += "func (f *Flag[M]) Set() { f.maker.Make() }\n"
+    assert "a.go:6 Make -> a.go:Maker.Make receiver_type" in edges_of({"a.go": text})

@@ -114,7 +114,9 @@ def _of_file(program: Program, unit: Unit) -> Iterator[Statement]:
     stem = unit.file.path.rpartition("/")[2].partition(".")[0]
     modules = (part for one in keys(unit.file) for part in (_MODULE + one, *_parts(one)))
     yield Statement(
-        frozenset({*modules, *_parts(stem)}), (unit.file, unit.scope), Dependents.POTENTIAL_READERS
+        frozenset({*modules, *_parts(stem)}),
+        (unit.file, unit.scope, unit.package_name),
+        Dependents.POTENTIAL_READERS,
     )
     for name in program.packages_containing(unit):
         yield Statement(_parts(name), ("inside", name), Dependents.POTENTIAL_READERS)

@@ -38,9 +38,11 @@ _CALLS = frozenset(
     {
         "call", "call_expression", "composite_literal", "function_call_expression", "instance_expression", "invocation_expression",
         "member_call_expression", "method_invocation", "new_expression", "object_creation_expression", "scoped_call_expression",
-        "struct_expression",
+        "struct_expression", "type_conversion_expression",
     }
 )  # fmt: skip
+# To the grammar of Go, `New[int, string](1)` may be one.
+_CONVERSION = "type_conversion_expression"
 _ARGUMENTS = frozenset({"arguments", "argument_list", "call_suffix"})
 # Expressions whose value is that of their last part; the operands of `depot or Depot()` are taken as equal.
 _WRAPPERS = frozenset(
@@ -408,6 +410,8 @@ class BindingReader:
     def _before_arguments(self, call: Node) -> str:
         """Returns the part of a call before its arguments, for grammars that give it no field."""
         after = call.child_by_field_name("arguments") or call.child_by_field_name("body")
+        if call.type == _CONVERSION and (type_ := call.child_by_field_name("type")):
+            return self._text(type_, type_)
         if after is None:
             last = call.named_child(call.named_child_count - 1)
             after = last if last is not None and last.type in _ARGUMENTS else None
@@ -430,6 +434,8 @@ def _generics(syntax: Syntax, nesting: Nesting) -> dict[str, dict[int, set[str]]
             types = found.setdefault(name, {}).setdefault(nesting.around(named.start_byte), set())
             if constraint := captures.get("constraint"):
                 types |= {type_name(text_of(constraint[0], syntax.source))} - {""}
+    for captures in syntax.matches_with("received"):  # its type declares the constraint
+        found.setdefault(text_of(captures["received"][0], syntax.source), {})
     return found
 
 

@@ -1,6 +1,6 @@
 """Bindings of a whole file: its package, and the namespaces that it imports for all files of its project.
 
-Their names are keywords, so no variable has one: `package` in Java, Kotlin and Scala, `global using` in C#.
+Their names are keywords, so no variable has one: `package` in Go, Java, Kotlin and Scala, `global using` in C#.
 """
 
 from prism_chunker.core.names import text_of

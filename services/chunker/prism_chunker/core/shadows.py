@@ -16,7 +16,8 @@ from prism_chunker.core.references import Places
 
 LEVELS_MAX = 100
 _NAMELESS = frozenset({"arrow_function", "function_expression", "generator_function"})
-_GENERIC = frozenset({"template_parameter_list", "type_parameter_list", "type_parameters"})
+_GENERIC = frozenset({"template_parameter_list", "type_arguments", "type_parameter_list", "type_parameters"})
+_METHODS = frozenset({"method_declaration"})
 
 
 class Shadows:
@@ -48,12 +49,14 @@ class Shadows:
 
     def _hide_type_parameters(self, syntax: Syntax, names: Names, *, is_apart: bool) -> None:
         """Hide what type parameters are named like; `is_apart`: a value of the name is another thing."""
-        for captures in syntax.matches_with("generic"):
-            node = captures["generic"][0]
+        for captures in syntax.matches_with("generic", "received"):
+            node = (captures.get("generic") or captures["received"])[0]
             name = _text(node, syntax.source)
             parameters = _around(node, _GENERIC) if name in names.known else None
             if parameters is not None and parameters.parent is not None:
                 owner = parameters.parent
+                if owner.type == "generic_type":  # the receiver of a method in Go
+                    owner = _around(owner, _METHODS) or owner
                 for hidden in (self._types,) if is_apart else (self._types, self._values):
                     hidden.setdefault(name, []).append((owner.start_byte, owner.end_byte))
 

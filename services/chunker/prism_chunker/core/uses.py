@@ -74,7 +74,9 @@ def read_uses(
     heads = frozenset(definition.name_start for definition in scopes.nesting.kept)
     starts = {*heads, *known}
     taken = {node.end_byte for node, _ in places.values()}
-    for owner in ("owner", "path"):  # `impl Depot`, `func (d *Depot)`
+    for owner in (
+        ("path",) if scopes.uses_owners else ("owner", "path")
+    ):  # `void Depot::open()`, `fun Depot.open()`
         taken.update(captures[owner][0].end_byte for captures in syntax.matches_with(owner))
     found: list[Reference] = []
     for key, kind in _USES.items():
@@ -173,6 +175,7 @@ class Scopes:
     ) -> None:
         self.shadows = shadows
         self.stores = language.c_family
+        self.uses_owners = language.uses_owners
         self._has_exports = "ecmascript" in language.queries
         self._names = names
         self.nesting = nesting

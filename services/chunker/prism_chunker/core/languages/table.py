@@ -56,6 +56,7 @@ class Language:
     shares_names: bool = False  # definitions of other files are visible without an import
     reads_members: bool = False  # a member of a variable may be a property, or a method that is passed on
     overloads: bool = False  # functions of one name differ by their parameters
+    uses_owners: bool = False  # the type before a method that is defined outside of it is used there
 
 
 def _plain(
@@ -85,6 +86,7 @@ def _parsed(
     shares_names: bool = False,
     reads_members: bool = False,
     overloads: bool = False,
+    uses_owners: bool = False,
 ) -> Language:
     return Language(
         name,
@@ -105,6 +107,7 @@ def _parsed(
         shares_names,
         reads_members,
         overloads,
+        uses_owners,
     )
 
 
@@ -157,7 +160,7 @@ _ALL = (
     _parsed(
         "tsx", "tsx", queries="ecmascript typescript jsx", exports=_EXPORT_KEYWORD, constructor="constructor"
     ),
-    _parsed("go", "go", exports=_CAPITAL, shares_names=True, reads_members=True),
+    _parsed("go", "go", exports=_CAPITAL, shares_names=True, reads_members=True, uses_owners=True),
     _parsed("rust", "rs", exports=_PUB, own_object="self", reads_members=True),
     _parsed(
         "java",

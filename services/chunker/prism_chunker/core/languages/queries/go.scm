@@ -22,6 +22,9 @@
 ; To the grammar, one type argument is an index: `pkg.F[int]()`.
 (call_expression function: (index_expression operand: (identifier) @call))
 (call_expression function: (index_expression operand: (selector_expression operand: (_) @qualifier field: (field_identifier) @call)))
+; With several type arguments and one argument, a conversion: `pkg.F[int, string](1)`.
+(type_conversion_expression type: (generic_type type: (type_identifier) @call))
+(type_conversion_expression type: (generic_type type: (qualified_type package: (_) @qualifier name: (type_identifier) @call)))
 (composite_literal type: (type_identifier) @call)
 (composite_literal type: (qualified_type package: (_) @qualifier name: (type_identifier) @call))
 (composite_literal type: (generic_type type: (type_identifier) @call))
@@ -36,6 +39,7 @@
 (import_spec !name path: (_) @file)
 (import_spec name: [(package_identifier) (blank_identifier)] @alias path: (_) @file)
 (import_spec name: (dot) @import path: (_) @module)
+(package_clause (package_identifier) @package)
 
 (type_alias name: (type_identifier) @name !type_parameters type: [(type_identifier) (qualified_type)] @original)
 (const_spec name: (identifier) @name !type value: (expression_list . [(identifier) (selector_expression)] @original .))
@@ -55,7 +59,9 @@
 (expression_case value: (expression_list [(identifier) (selector_expression)] @value))
 (range_clause right: [(identifier) (selector_expression)] @value)
 
-(type_parameter_declaration name: (identifier) @generic type: (type_constraint . [(type_identifier) (qualified_type)] @constraint .)?)
+(type_parameter_declaration name: (identifier) @generic type: (type_constraint . [(type_identifier) (qualified_type) (generic_type)] @constraint .)?)
+; The type parameters of a receiver: `func (s *Set[T]) Add(item T)`.
+(method_declaration receiver: (parameter_list (parameter_declaration type: [(pointer_type (generic_type type_arguments: (type_arguments (type_elem (type_identifier) @received)))) (generic_type type_arguments: (type_arguments (type_elem (type_identifier) @received)))])))
 (field_declaration name: (field_identifier) @member type: (_) @declared)
 (parameter_declaration name: (identifier) @bound type: (_) @declared)
 (variadic_parameter_declaration name: (identifier) @bound)
