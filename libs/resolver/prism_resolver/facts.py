@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact
+from msgspec import structs
+
+from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact, SymbolKind
 from prism_resolver.expressions import CALL, OWN_CLASS, OWN_OBJECT, steps_of
 from prism_resolver.languages import JVM, TYPES_WITHOUT_IMPORT
 
@@ -30,6 +32,8 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     Adds only names that can resolve: their first part is defined, imported or given a type in the file, or is that of a
     type that all files see. An import of a member uses the type that has it.
     """
+    if facts.language == "rust":
+        facts = _seen_from_file(facts)
     imported = (one for one in facts.references if one.kind is ReferenceKind.IMPORT)
     known = (OWN_OBJECT | OWN_CLASS).union(
         (one.alias or one.name for one in imported),
@@ -48,6 +52,36 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     if facts.language in JVM:
         added += dict.fromkeys(use for one in facts.references for use in _owners(one))
     return replace(facts, references=(*facts.references, *added))
+
+
+def _seen_from_file(facts: FileFacts) -> FileFacts:
+    """Writes the imports in a module in braces as the file would: `use super::Gate` in `mod tests { … }` is `self::Gate`."""
+    modules = {at for at, one in enumerate(facts.symbols) if one.kind is SymbolKind.MODULE}
+    if not modules:
+        return facts
+    references = list(facts.references)
+    for at, one in enumerate(references):
+        head, separator, rest = one.qualifier.partition("::")
+        if one.kind is not ReferenceKind.IMPORT or head not in {"self", "super"}:
+            continue
+        around, symbol = list[str](), one.symbol
+        while symbol >= 0:
+            around += [facts.symbols[symbol].name] if symbol in modules else []
+            symbol = facts.symbols[symbol].parent
+        inside = around[::-1]
+        if not inside or one.name == head or (head == "self" and not separator):
+            continue
+        if head == "super":
+            inside.pop()
+            while rest.partition("::")[0] == "super" and inside:
+                inside.pop()
+                rest = rest.partition("::")[2]
+            head = "super" if rest.partition("::")[0] == "super" else "self"
+            rest = rest.removeprefix("super").removeprefix("::") if head == "super" else rest
+        # `self` alone would be that of `mod gates;`.
+        path = "::".join(part for part in (head, *inside, rest) if part)
+        references[at] = structs.replace(one, qualifier="self::self" if path == "self" else path)
+    return replace(facts, references=references)
 
 
 def _qualifier_uses(reference: Reference) -> Iterator[Reference]:

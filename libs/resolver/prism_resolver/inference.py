@@ -307,7 +307,8 @@ class Inference:
             if (value := self._global_type(dotted, location)) is not None:
                 return value, steps[count:]
         value = self.name_at(steps[0].name, location)
-        if not value.is_known and len(steps) > 1 and unit.language in MODULE_PATHS:
+        is_path = len(steps) > 1 and unit.language in MODULE_PATHS
+        if not value.is_known and (is_path or self._program.is_crate(unit, steps[0].name)):
             return self._path(steps, location)
         if value.kind is ValueKind.UNKNOWN and unit.language in JVM:
             return self._in_named_package(steps, location) or (value, steps[1:])
@@ -377,7 +378,10 @@ class Inference:
                 if located.units:
                     refs = tuple(SymbolRef(one.id, -1) for one in located.units)
                     return Value(ValueKind.MODULE, refs, located.certainty, Strategy.MODULE), steps[count:]
-        return UNKNOWN, steps[1:]
+        is_foreign = location.unit.language == "rust" and self._program.is_foreign_crate(
+            location.unit, steps[0].name
+        )
+        return (EXTERNAL if is_foreign else UNKNOWN), steps[1:]
 
     def _in_named_package(
         self, steps: Sequence[Step], location: Location
@@ -833,6 +837,8 @@ def _imported_or_own(value: Value, other: Value | None) -> Value:
     if other is None:
         return value
     refs = value.symbols if value.kind is ValueKind.SYMBOL else ()
+    if set(refs) == set(other.symbols):  # `use super::Depot` in a module in braces of its file
+        return value
     return other._replace(symbols=(*refs, *other.symbols), certainty=Certainty.MAYBE)
 
 

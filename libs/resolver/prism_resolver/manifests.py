@@ -117,6 +117,11 @@ class PackageModule(NamedTuple):
         """A fictitious file at the root of the package."""
         return File(posixpath.join(self.provider.manifest.folder, "_"), self.language, self.provider.repo)
 
+    def contains(self, scope: str, path: str) -> bool:
+        """Returns whether a file is in the folder of the package."""
+        folder = self.provider.manifest.folder
+        return scope == self.provider.scope and (not folder or path.startswith(f"{folder}/"))
+
     def is_file(self, scope: str, file: File) -> bool:
         """Returns whether a file is the module, or one of its files."""
         folder = self.provider.manifest.folder
@@ -202,6 +207,12 @@ class Packages:
     def is_own(self, scope: str, name: str) -> bool:
         """Returns whether a repository provides a package of npm."""
         return any(one.scope == scope for one in self._providers.get((Ecosystem.NPM, name), ()))
+
+    def is_foreign_crate(self, scope: str, name: str) -> bool:
+        """Returns whether the manifests of a repository list a crate that no repository provides."""
+        package = self._renames.get((scope, Ecosystem.CARGO, name), name)
+        listed = self._dependencies.get((scope, Ecosystem.CARGO), set())
+        return package in listed and (Ecosystem.CARGO, package) not in self._providers
 
     def dependencies(self, scope: str) -> Collection[str]:
         """Returns the packages of npm that the manifests of a repository list."""

@@ -29,13 +29,25 @@ from prism_resolver.manifests import PackageModule, PackageProvider, Packages
 from prism_resolver.modules import Certainty, File, imports, key, keys, package_name_of
 from prism_resolver.occurrences import DefinitionSite, Occurrences
 from prism_resolver.parameters import without_marks
-from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, WHOLE_MODULE, Import, Unit, UnitDefinition, read_unit
+from prism_resolver.unit import (
+    DEFAULT,
+    MODULE_EXPORTS,
+    WHOLE_MODULE,
+    Import,
+    Unit,
+    UnitDefinition,
+    is_submodule,
+    read_unit,
+)
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # The end of the name of a project file of C#: its folder is the project.
 PROJECT_SUFFIX = ".csproj"
 # Files that belong to every project below their folder.
 SHARED_PROJECT_FILES = frozenset({"directory.build.props", "directory.build.targets"})
+# What the files at the roots of crates are called, and the folders in which every file is one.
+CRATE_ROOTS = frozenset({"lib.rs", "main.rs"})
+CRATE_FOLDERS = frozenset({"benches", "bin", "examples", "tests"})
 # Depth of re-exports.
 STEPS_MAX = 40
 # Depth of the nested types that an import may name.
@@ -115,6 +127,8 @@ class Program:
         self._package_imports: dict[str, Mapping[str, Sequence[Import]]] = {}
         self._imported_values: dict[tuple[str, str, str], Value] = {}
         self._wildcard_closures: dict[str, Mapping[str, Certainty]] = {}
+        # File of Rust -> the enumerations and modules in braces that it opens.
+        self._opened: dict[str, Sequence[str]] = {}
         self._visible_usings: dict[str, Mapping[str, Sequence[str]]] = {}
         # Values that are being computed, to end cycles of imports. Cleared when the outermost lookup ends.
         self._in_progress: dict[tuple[str, str], Value] = {}
@@ -396,6 +410,7 @@ class Program:
             self._members_elsewhere,
             self._types,
             self._visible_usings,
+            self._opened,
             self.lineages,
             self.originals,
             self.missing,
@@ -426,7 +441,15 @@ class Program:
         Returns the first certain result, else the last possible one.
         """
         found = NOT_FOUND
-        for find in (self._mapped, self._find, self._in_package):
+        ways = [self._mapped, self._find, self._in_package]
+        if unit.language == "rust":
+            if module == "crate":
+                return self._crate_root(unit)
+            # A crate comes before a file of its name in another folder, unless the name is one of this file.
+            head = module.partition("::")[0]
+            if head not in unit.imports and head not in unit.named:
+                ways = [self._in_package, self._find]
+        for find in ways:
             located = find(unit, module)
             if located.certainty is Certainty.YES:
                 return located
@@ -434,6 +457,28 @@ class Program:
         if not found.units:
             self.missing[unit.file, module] = None
         return found
+
+    def _crate_root(self, unit: Unit) -> LocatedModule:
+        """Returns the file at the root of a file's crate; of a library and a program that share it, both."""
+        folder, name = unit.folder, unit.file.path.rpartition("/")[2]
+        if name in CRATE_ROOTS or folder.rpartition("/")[2] in CRATE_FOLDERS:
+            return LocatedModule((unit,), Certainty.YES)
+        name = name.removesuffix(".rs")
+        while True:
+            prefix = f"{folder}/" if folder else ""
+            paths = {f"{prefix}{one}" for one in CRATE_ROOTS}
+            roots = [
+                one
+                for key in CRATE_ROOTS
+                for one in self._by_key.get(key.removesuffix(".rs"), {}).values()
+                if one.scope == unit.scope and one.file.path in paths
+            ]
+            owners = [one for one in roots if any(map(is_submodule, one.imports.get(name, ())))]
+            if roots:
+                return LocatedModule(tuple(_ordered(owners or roots)), Certainty.YES)
+            if not folder:
+                return NOT_FOUND
+            folder, _, name = folder.rpartition("/")
 
     def _mapped(self, unit: Unit, module: str) -> LocatedModule:
         """Returns the files at the first mapped path that has any."""
@@ -518,10 +563,10 @@ class Program:
         for packages in (self._packages, self._packages_of_files()):
             for candidate in packages.candidates(unit.scope, unit.file, module):
                 if found := self._package_files(unit, candidate):
-                    return LocatedModule(
-                        found,
-                        Certainty.YES if packages.is_only_provider(candidate) else Certainty.MAYBE,
-                    )
+                    is_only = packages.is_only_provider(candidate)
+                    # A crate that has the file means itself by its name, whatever samples of others are called.
+                    is_own = unit.language == "rust" and candidate.contains(unit.scope, unit.file.path)
+                    return LocatedModule(found, Certainty.YES if is_only or is_own else Certainty.MAYBE)
         return NOT_FOUND
 
     def packages_containing(self, unit: Unit) -> set[str]:
@@ -601,10 +646,59 @@ class Program:
         if member.is_known:
             return member
         named = located if _names_module(one) else self.locate(unit, joined)
-        if located.units and not named.units:
+        if located.units and not named.units and unit.language != "rust":
             return EXTERNAL if located.certainty is Certainty.YES else UNKNOWN
         is_foreign = not named.units and unit.language in ECMASCRIPT and self._is_foreign(unit, one.module)
-        return EXTERNAL if is_foreign else _module_value(named)
+        value = EXTERNAL if is_foreign else _module_value(named)
+        return self._member_of_path(unit, one, value) if unit.language == "rust" else value
+
+    def _member_of_path(self, unit: Unit, one: Import, module: Value) -> Value:
+        """Returns what an import of Rust names inside a file, else the module of its name.
+
+        A macro may define what no file does, and one that is exported is at the root of its crate.
+        """
+        member = UNKNOWN if is_submodule(one) else self._inside_module(unit, one.module, one.name)
+        if member.is_known or module.is_known:
+            return member if member.is_known else module
+        return EXTERNAL if self.is_foreign_crate(unit, one.module) else UNKNOWN
+
+    def is_crate(self, unit: Unit, name: str) -> bool:
+        """Returns whether a name is that of a crate: `crate`, one of a repository, or one that a manifest lists."""
+        return (
+            name == "crate" or bool(self._in_package(unit, name).units) or self.is_foreign_crate(unit, name)
+        )
+
+    def is_foreign_crate(self, unit: Unit, path: str) -> bool:
+        """Returns whether a path of Rust begins with a crate that a manifest lists and no repository provides."""
+        head = path.partition("::")[0]
+        known = (self._packages, self._packages_of_files())
+        return any(one.is_foreign_crate(unit.scope, head) for one in known)
+
+    def _inside_module(self, unit: Unit, path: str, name: str) -> Value:
+        """Returns what a path of Rust names inside a file: a case of an enumeration, or a member of `mod gates { … }`."""
+        parts = path.split("::")
+        for count in range(len(parts), 0, -1):
+            located = self.locate(unit, "::".join(parts[:count]))
+            if located.units:
+                value = _module_value(located)
+                break
+        else:
+            count, value = 1, self.exported_value(unit, parts[0])
+        for part in (*parts[count:], name):
+            value = self._member_inside(value, part)
+        return value
+
+    def _member_inside(self, value: Value, name: str) -> Value:
+        """Returns what a file, an enumeration or a module in braces has under a name."""
+        if value.kind is ValueKind.MODULE:
+            units = tuple(self.units[ref.file] for ref in value.symbols)
+            return self.module_export(LocatedModule(units, value.certainty), name)
+        for ref in value.symbols if value.kind is ValueKind.SYMBOL else ():
+            home = self.units[ref.file]
+            whole = f"{home.definitions[ref.symbol].qualified_name}.{name}"
+            if found := home.named.get(whole):
+                return symbol_value(home, found).with_strategy(Strategy.IMPORT, value.certainty)
+        return UNKNOWN
 
     def _of_another_repository(self, unit: Unit, package: str, name: str) -> Value:
         """Returns what files of other repositories define in a package of the JVM; sure if it is only one repository."""
@@ -812,8 +906,22 @@ class Program:
         for exporter in self._exporters_within(closure, unit, name):
             value = self.exported_value(exporter, name)
             values.append(value.with_strategy(Strategy.WILDCARD_IMPORT, closure[exporter.id]))
+        if unit.language == "rust":
+            inside = (self._inside_module(unit, module, name) for module in self._opened_inside(unit))
+            values += [value.with_strategy(Strategy.WILDCARD_IMPORT, value.certainty) for value in inside]
         known_values = [value for value in values if value.is_known]
         return _merged(known_values, first_wins=unit.language in LAST_IMPORT_WINS)
+
+    def _opened_inside(self, unit: Unit) -> Sequence[str]:
+        """Returns what a file of Rust opens that is no file: `use self::Kind::*`."""
+        if unit.id not in self._opened:
+            opened = [
+                one
+                for one in unit.wildcards
+                if not is_standard("rust", one) and not self.locate(unit, one).units
+            ]
+            self._opened[unit.id] = opened
+        return self._opened[unit.id]
 
     def namespaced_names(self, unit: Unit, name: str, inside: str) -> Iterator[str]:
         """Yields the qualified names that a name may have in C++, the nearest namespace first."""

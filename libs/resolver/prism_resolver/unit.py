@@ -202,8 +202,8 @@ def _root(folder: str, declared: str) -> str:
     return root["module"] if root else folder
 
 
-def _is_submodule(one: Import) -> bool:
-    """Whether an import is Rust's `mod depot;`."""
+def is_submodule(one: Import) -> bool:
+    """Returns whether an import is Rust's `mod depot;`."""
     return one.module == "self"
 
 
@@ -360,7 +360,7 @@ class _UnitReader:
             one = Import(local, reference.name, reference.qualifier, self._lines_of(reference.symbol))
             named.setdefault(local, []).append(one)
             # `mod job; pub use job::job;`: a call means the function.
-            named[local].sort(key=_is_submodule)
+            named[local].sort(key=is_submodule)
             # After `import a.b.c`, code uses the full name.
             if not reference.alias and _last_part(reference.qualifier) == reference.name:
                 named.setdefault(reference.qualifier, []).append(one)

@@ -328,6 +328,65 @@ def test_a_call_with_type_arguments_in_a_rust_macro_is_a_call():
     assert used("a.rs", code, ReferenceKind.CALL) == {"assert_eq", "open", "m.close", "assert"}
 
 
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("assert_eq!(d.kind, Kind::Open);", {"d.kind", "Kind.Open"}),
+        ("assert!(matches!(d.kind, Kind::Open | Kind::Shut));", {"d.kind", "Kind.Open", "Kind.Shut"}),
+        ("vec![LIMIT, 2 * LIMIT];", {"LIMIT"}),
+        ('format!("{size}", size = LIMIT);', {"LIMIT"}),
+        ("matches!(k, Some(x) if x > LIMIT);", {"LIMIT"}),  # not an expression
+        ("println!(LIMIT => d.kind);", {"LIMIT", "d.kind"}),
+    ],
+)
+def test_values_among_the_arguments_of_a_rust_macro_are_used(statement, found):
+    code = f"use kinds::Kind;\nconst LIMIT: u8 = 1;\nfn size() {{}}\nfn f(d: D) {{ {statement} }}\nstruct D {{ kind: Kind }}\n"
+    assert used("a.rs", code, ReferenceKind.VALUE) == found
+
+
+@pytest.mark.parametrize("macro", ["vec![Depot { size: 3 }];", "made!(Depot { size: 3 }; 2);"])
+def test_fields_that_a_rust_macro_is_given_are_set(macro):
+    code = f"struct Depot {{ size: u8 }}\nfn f() {{ {macro} }}\n"
+    assert used("a.rs", code, ReferenceKind.ASSIGN) == {"Depot.size"}
+
+
+def test_names_in_the_body_of_a_rust_macro_are_used():
+    code = (
+        "struct Depot { size: u8 }\nconst LIMIT: u8 = 1;\nfn open() {}\n"
+        "macro_rules! m { ($n:ident) => { impl Depot { fn $n(&self) { open(); Depot { size: LIMIT } } } } }\n"
+    )
+    assert used("a.rs", code, ReferenceKind.CALL) == {"open"}
+    assert used("a.rs", code, ReferenceKind.VALUE) == {"Depot", "LIMIT"}
+    assert used("a.rs", code, ReferenceKind.ASSIGN) == {"Depot.size"}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(_, Some(Kind::Open))",
+        "k @ Kind::Open",
+        "[Kind::Open, ..]",
+        "Gate { kind: Kind::Open }",
+        "&Kind::Open",
+    ],
+)
+def test_paths_inside_patterns_of_rust_are_used(pattern):
+    code = f"use k::{{Gate, Kind}};\nfn f(x: X) {{ match x {{ {pattern} => 1, _ => 2 }} }}\n"
+    assert "Kind.Open" in used("a.rs", code, ReferenceKind.VALUE)
+
+
+def test_a_constant_in_a_pattern_of_rust_is_no_variable():
+    code = "const LIMIT: u8 = 1;\nfn f(x: X) { match x { Some(LIMIT) => 1, (_, limit) => 2 } }\n"
+    assert used("a.rs", code, ReferenceKind.VALUE) == {"LIMIT"}
+    assert [one.name for one in chunk_file("a.rs", code).bindings] == ["LIMIT"]
+
+
+def test_a_path_through_a_crate_of_rust_needs_no_import():
+    code = 'fn f() { g(town::env::NAME, std::env::consts::OS); }\nfn h(d: town::Depot) { println!("{}", town::env::NAME); }\n'
+    assert used("a.rs", code, ReferenceKind.VALUE) == {"town::env.NAME"}
+    assert used("a.rs", code, ReferenceKind.TYPE) == {"town.Depot"}
+
+
 def test_a_long_chain_of_calls_keeps_its_receiver():
     text = "x" * 90
     code = f'package a\n\nfunc f(b *B) {{ b.Open("{text}", 1).Close("{text}") }}\n'

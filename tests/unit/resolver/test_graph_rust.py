@@ -106,3 +106,108 @@ def test_a_qualified_path_means_the_member_of_its_type() -> None:
 def test_a_function_that_a_macro_defines_is_called() -> None:
     text = "macro_rules! make { ($name:ident) => { fn $name() {} }; }\nmake!(made);\nfn f() { made(); }\n"
     assert "a.rs:3 made -> a.rs:made same_file" in edges_of({"a.rs": text})
+
+
+TOWN = {
+    "src/lib.rs": (
+        "pub mod depot;\npub enum Kind { Open, Shut(u8) }\npub mod env { pub const NAME: u8 = 1; }\n"
+        "mod imp { use super::Kind; pub struct Gate; pub fn swing() {} }\npub use self::imp::Gate as Door;\n"
+    ),
+    "src/depot.rs": "pub struct Depot;\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("user", "edge"),
+    [
+        ("use crate::Kind;\nfn f(k: Kind) {}\n", "2 Kind -> src/lib.rs:Kind import"),
+        ("use crate::Door;\nfn f(d: Door) {}\n", "2 Door -> src/lib.rs:imp.Gate import"),
+        ("use crate::env::NAME;\nfn f() -> u8 { NAME }\n", "2 NAME -> src/lib.rs:env.NAME import"),
+        ("use crate::Kind::{Open, Shut};\nfn f() { Shut(1); }\n", "2 Shut -> src/lib.rs:Kind.Shut import"),
+        ("use crate::Kind;\nuse Kind::Shut;\nfn f() { Shut(1); }\n", "3 Shut -> src/lib.rs:Kind.Shut import"),
+        ("use crate::Kind::*;\nfn f() { Shut(1); }\n", "2 Shut -> src/lib.rs:Kind.Shut wildcard_import"),
+        ("use crate::imp::*;\nfn f() { swing(); }\n", "2 swing -> src/lib.rs:imp.swing wildcard_import"),
+        ("fn f() { crate::imp::swing(); }\n", "1 swing -> src/lib.rs:imp.swing class_name"),
+        (
+            "mod inner { use super::super::imp::swing; fn f() { swing(); } }\n",
+            "1 swing -> src/lib.rs:imp.swing import",
+        ),
+    ],
+)
+def test_a_path_may_go_through_a_module_in_braces_and_an_enumeration(user: str, edge: str) -> None:
+    assert f"src/gate.rs:{edge}" in edges_of({**TOWN, "src/gate.rs": user})
+
+
+@pytest.mark.parametrize(
+    ("inside", "edge"),
+    [
+        ("use super::imp::Gate; fn f(g: Gate) {}", "Gate -> src/a.rs:imp.Gate import"),
+        ("use super::*; fn f(k: Kind) {}", "Kind -> src/a.rs:Kind same_file"),
+        ("mod deep { use super::super::imp::Gate; fn f(g: Gate) {} }", "Gate -> src/a.rs:imp.Gate import"),
+        (
+            "use self::deep::Lamp; mod deep { pub struct Lamp; } fn f(l: Lamp) {}",
+            "Lamp -> src/a.rs:tests.deep.Lamp import",
+        ),
+    ],
+)
+def test_super_in_a_module_in_braces_is_its_file(inside: str, edge: str) -> None:
+    text = f"pub enum Kind {{ Open }}\nmod imp {{ pub struct Gate; }}\nmod tests {{ {inside} }}\n"
+    found = edges_of({"src/a.rs": text, "src/lib.rs": "mod a;\n"})
+    assert f"src/a.rs:3 {edge}" in found
+    assert not [one for one in found if one.endswith("?")]
+
+
+def test_the_root_of_a_crate_is_the_file_that_declares_the_module() -> None:
+    files = {
+        "src/lib.rs": "pub fn open() {}\n",
+        "src/main.rs": "mod shop;\nfn open() {}\n",
+        "src/shop/mod.rs": "mod till;\n",
+        "src/shop/till.rs": "use crate::open;\nfn f() { open(); }\n",
+        "src/bin/tool.rs": "fn shut() {}\nmod inner { fn f() { crate::shut(); } }\n",
+    }
+    found = edges_of(files)
+    assert "src/shop/till.rs:2 open -> src/main.rs:open import" in found
+    assert "src/bin/tool.rs:2 shut -> src/bin/tool.rs:shut module" in found
+    assert not [one for one in found if "src/lib.rs:open" in one]
+
+
+@pytest.mark.parametrize("path", ["tests/it.rs", "src/bin/town/depot.rs", "src/bin/town/main.rs"])
+def test_a_crate_means_itself_by_its_name_also_beside_a_sample_of_the_name(path: str) -> None:
+    files = {
+        "Cargo.toml": "[package]\nname = 'town'\n",
+        "tests/samples/Cargo.toml": "[package]\nname = 'town'\n",
+        **TOWN,
+        path: "use town::depot::Depot;\nfn f(d: Depot) { g(town::env::NAME); }\n",
+    }
+    manifests = [manifest for name, text in files.items() if (manifest := read_manifest(name, text))]
+    program = Program(packages=Packages([PackageProvider("r/base", "parcels", one) for one in manifests]))
+    facts = {name: facts_of(name, text) for name, text in files.items() if name.endswith(".rs")}
+    for file in facts.values():
+        program.add(file)
+    found = {
+        (facts[path].references[one.reference].name, one.target.file, str(one.status))
+        for one in edges(program, facts[path])
+    }
+    assert ("Depot", "r/base:src/depot.rs", "resolved") in found
+    assert ("NAME", "r/base:src/lib.rs", "resolved") in found
+    assert not [one for one in found if one[2] == "candidate"]
+
+
+def test_a_crate_of_the_manifest_that_nobody_provides_is_foreign() -> None:
+    user = "use serde::Error;\nfn f(a: Error, b: regex::Error) {}\n"
+    files = {
+        "Cargo.toml": "[package]\nname = 'town'\n[dependencies]\nserde = '1'\nregex = '1'\n",
+        "src/e.rs": "pub struct Error;\n",
+    }
+    manifest = read_manifest("Cargo.toml", files["Cargo.toml"])
+    assert manifest is not None
+    program = Program(packages=Packages([PackageProvider("r/base", "parcels", manifest)]))
+    facts = facts_of("src/a.rs", user)
+    program.add(facts)
+    program.add(facts_of("src/e.rs", files["src/e.rs"]))
+    assert not list(edges(program, facts))
+
+
+def test_imports_that_name_themselves_end() -> None:
+    text = "use console::console;\nuse a::b;\nuse b::a;\nfn f() { console::open(); a::open(); }\n"
+    assert edges_of({"src/a.rs": text}) == set()

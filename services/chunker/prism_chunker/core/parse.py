@@ -10,7 +10,7 @@ again without the conditionals that cut through them, and the removed branches a
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -57,6 +57,13 @@ class Syntax:
     matches: dict[int, list[Captures]] = field(default_factory=lambda: defaultdict(list))
     # The roots of macro arguments that were parsed as items, by the id of their node.
     items: dict[int, Node] = field(default_factory=dict)
+    # The ids of macro arguments that were parsed as expressions.
+    expressions: set[int] = field(default_factory=set)
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the arguments of macros are bare tokens to the grammar."""
+        return "expressions" in self.patterns
 
     def add(self, matches: Iterable[tuple[int, Captures]]) -> None:
         """Add matches, each with the position of its pattern."""
@@ -100,6 +107,8 @@ def parse(language: Language, source: bytes, time_ms_max: int) -> Syntax:
     for branch in branches:
         syntax.add(match for match in _matches(query, branch, deadline) if _is_sound(match[1]))
     _add_items(language, syntax, _arguments(found), deadline)
+    if syntax.has_tokens:
+        _add_expressions(language, syntax, deadline)
     return syntax
 
 
@@ -187,6 +196,43 @@ def _add_items(language: Language, syntax: Syntax, pending: list[Node], deadline
                 found += _matches(_query(language), root, deadline)
         syntax.add(found)
         pending = inner + _arguments(found)
+
+
+def _add_expressions(language: Language, syntax: Syntax, deadline: float) -> None:
+    """Add the matches inside macro arguments that parse as a list of expressions, without definitions."""
+    # An expression ends with a semicolon, for which a byte behind the source has room.
+    source = syntax.source + b";"
+    end = syntax.root.end_point
+    semicolon = Range(end, Point(end[0], end[1] + 1), len(syntax.source), len(source))
+    pending = [captures["expressions"][0] for captures in syntax.matches_with("expressions")]
+    for _ in range(MACRO_DEPTH_MAX):
+        found: list[tuple[int, Captures]] = []
+        for node in pending:
+            if node.has_error or node.id in syntax.items or node.children[0].type == "{":
+                continue
+            root = _parse(language, source, deadline, [*_without_names(node), semicolon]).root_node
+            if not root.has_error:
+                syntax.expressions.add(node.id)
+                found += [
+                    one for one in _matches(_query(language), root, deadline) if _defines_nothing(one[1])
+                ]
+        syntax.add(found)
+        pending = [captures["expressions"][0] for _, captures in found if "expressions" in captures]
+
+
+def _without_names(arguments: Node) -> Iterator[Range]:
+    """Yields the parts of macro arguments between their names: `size =` of `format!("{size}", size = 3)` is no assignment."""
+    point, byte = arguments.start_point, arguments.start_byte
+    tokens = arguments.children
+    for before, name, sign in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if before.type in {"(", ","} and name.type == "identifier" and sign.type == "=":
+            yield Range(point, name.start_point, byte, name.start_byte)
+            point, byte = sign.end_point, sign.end_byte
+    yield Range(point, arguments.end_point, byte, arguments.end_byte)
+
+
+def _defines_nothing(captures: Captures) -> bool:
+    return captures.keys().isdisjoint(("name", "path", "items"))
 
 
 def _arguments(matches: list[tuple[int, Captures]]) -> list[Node]:

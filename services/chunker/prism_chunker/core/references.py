@@ -16,6 +16,7 @@ from prism_chunker.core.bindings import BindingReader
 from prism_chunker.core.definitions import unquoted
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
+from prism_chunker.core.tokens import is_called, is_field, is_token, owner_of, qualifier_of
 from prism_chunker.core.type_names import without_arguments
 from prism_contracts.code import CALLABLE_KINDS, Reference, ReferenceKind
 
@@ -42,9 +43,6 @@ KINDS["overridden"] = ReferenceKind.CALL
 KINDS |= dict.fromkeys(("item", "file", "whole", "bare", "default", "submodule"), ReferenceKind.IMPORT)
 # Tokens that import all names of a module: `import . "fmt"`, `{ ...require("./depot") }`, `Object.assign(exports, …)`.
 _ALL_NAMES = frozenset({".", "...", "(", "namespace"})
-_TOKENS = "token_tree"
-_SEPARATORS = frozenset({"::", "."})
-_OPERANDS = frozenset({"identifier", "self", "super", "crate", "primitive_type"})
 _FROM = re.compile(r"\w+\s+([\w.]+?)\.?\s*(?:[{_*].*)?$", re.DOTALL)
 _DOTTED = re.compile(r"(?:(.*?)(?:::|[./\\]))?([^./\\:]+)$", re.DOTALL)
 
@@ -57,7 +55,6 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
     wins.
     """
     found: Places = {}
-    has_tokens = "items" in syntax.patterns
     heads = {definition.name_start for definition in nesting.kept}
     for key in KINDS:
         for captures in syntax.matches_with(key):
@@ -65,7 +62,7 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
             start = node.start_byte
             if key == "call" and start in heads:
                 continue  # the head of a definition looks like a call in Lisp, Julia and Elixir
-            if has_tokens and _is_token(node) and not _is_called(node):
+            if syntax.has_tokens and is_token(node) and not _is_among_tokens(key, node, syntax):
                 continue
             known = found.get((start, key))
             if known is None or _said(known[1]) < _said(captures):
@@ -77,6 +74,10 @@ def find_places(syntax: Syntax, nesting: Nesting) -> Places:
     for start, _ in [place for place in found if place[1] == "whole"]:
         found.pop((start, "bare"), None)
     return found
+
+
+def _is_among_tokens(key: str, token: Node, syntax: Syntax) -> bool:
+    return is_field(token, syntax.expressions) if key == "assign" else is_called(token)
 
 
 def read_references(
@@ -111,8 +112,8 @@ def _reference(
         qualifier = _STRING
     elif kind is ReferenceKind.ASSIGN and node.type == _FIELD:
         qualifier = qualifier or _OBJECT
-    if "items" in syntax.patterns and _is_token(node):
-        qualifier = _tokens_before(node, source)
+    if syntax.has_tokens and is_token(node):
+        qualifier = owner_of(node, source) if key == "assign" else qualifier_of(node, source)
     if key == "overridden":
         qualifier = _BASE_OBJECT
     alias = alias_of(captures, source)
@@ -153,41 +154,6 @@ def alias_of(captures: Captures, source: bytes) -> str:
         return ""
     alias = _of("alias", captures, source)
     return f"{EXPORTS}.{alias}" if captures["alias"][0].type == _KEY_OF_OBJECT else alias
-
-
-def _is_token(node: Node) -> bool:
-    """Whether a node is a bare token of a Rust macro."""
-    return node.parent is not None and node.parent.type == _TOKENS
-
-
-def _is_called(token: Node) -> bool:
-    """Whether a token before parentheses is a call.
-
-    It is none in `fn open()` of a macro's body, and in attributes such as `#[cfg(any(unix))]`.
-    """
-    before, around = token.prev_sibling, token.parent
-    if before is not None and before.type == "fn":
-        return False
-    while around is not None and around.type == _TOKENS:
-        if around.prev_sibling is not None and around.prev_sibling.type == "#":
-            return False
-        around = around.parent
-    return around is not None and around.type == "macro_invocation"
-
-
-def _tokens_before(token: Node, source: bytes) -> str:
-    """Returns the qualifier of a call among bare tokens: `depot::open(1)` of `depot::open(1).weigh()`."""
-    start = end = token.start_byte
-    separator = token.prev_sibling
-    while separator is not None and separator.type in _SEPARATORS:
-        end = separator.start_byte if start == token.start_byte else end
-        operand = separator.prev_sibling
-        if operand is not None and operand.type == _TOKENS:  # the arguments of a call
-            operand = operand.prev_sibling
-        if operand is None or operand.type not in _OPERANDS:
-            return ""
-        start, separator = operand.start_byte, operand.prev_sibling
-    return source[start:end].decode("utf-8", "replace")
 
 
 def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from prism_chunker.core.parse import Captures, Syntax
 from prism_chunker.core.references import EXPORTS, QUALIFIER_CHARS_MAX, Places, alias_of
 from prism_chunker.core.shadows import Shadows
 from prism_chunker.core.stored_values import field_of
+from prism_chunker.core.tokens import is_token, is_value, start_of_path
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Binding, Reference, ReferenceKind
 
 _USES = {
@@ -47,6 +48,8 @@ _READS = frozenset(
 )
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
 _HEAD = re.compile(rb"(?:\(\*|!)?([\w$@]+)")  # `(*Depot).open` in Go, `!depot.isOpen` in Swift
+# The start of a path that begins with a crate of Rust, which no import needs to name; not one of the language's.
+_CRATE = re.compile(rb"(?!(?:std|core|alloc|Self)\b)[a-z_]\w*+::")
 # Built-in names of types and values.
 _BUILT_IN = frozenset(
     {
@@ -80,9 +83,9 @@ def read_uses(
         taken.update(captures[owner][0].end_byte for captures in syntax.matches_with(owner))
     found: list[Reference] = []
     for key, kind in _USES.items():
-        for captures in syntax.matches_with(key):
+        for captures in _matches(syntax, key):
             node = captures[key][0]
-            start, end = _start(captures, node, syntax.source), node.end_byte
+            start, end = _start(captures, node, syntax), node.end_byte
             if end in taken and len(captures) == 1:  # the common case: `depot.open` of `depot.open()`
                 starts.add(start)
                 continue
@@ -105,7 +108,8 @@ def read_uses(
                 symbol = scopes.nesting.around(start)
                 head = head_of(qualifier) if qualifier else name
                 is_hidden = scopes.shadows.hides(head, start, is_type=kind is ReferenceKind.TYPE)
-                if name and not is_hidden and (is_tag or scopes.may_mean(qualifier, name, symbol)):
+                is_sure = is_tag or scopes.begins_crate(syntax.source, start)
+                if name and not is_hidden and (is_sure or scopes.may_mean(qualifier, name, symbol)):
                     found.append(
                         Reference(
                             name=name,
@@ -129,10 +133,10 @@ def read_objects(syntax: Syntax, references: Iterable[Reference], places: Places
     found = {one.name for one in references if one.kind is ReferenceKind.CALL and not one.qualifier}
     for captures in syntax.matches_with("value"):
         node = captures["value"][0]
-        if node.end_byte not in taken and (node.type in _READS or "on" in captures):
-            start = captures["on"][0].start_byte if "on" in captures else node.start_byte
-            if head := _HEAD.match(syntax.source, start):
-                found.add(head.group(1).decode("utf-8", "replace"))
+        start = captures["on"][0].start_byte if "on" in captures else _start(captures, node, syntax)
+        is_read = node.type in _READS or "on" in captures or (syntax.has_tokens and start < node.start_byte)
+        if node.end_byte not in taken and is_read and (head := _HEAD.match(syntax.source, start)):
+            found.add(head.group(1).decode("utf-8", "replace"))
     return found
 
 
@@ -143,8 +147,23 @@ def _alias(captures: Captures, node: Node, scopes: "Scopes", source: bytes) -> s
     return field_of(node, source) if scopes.stores and "value" in captures else ""
 
 
-def _start(captures: Captures, node: Node, source: bytes) -> int:
+def _matches(syntax: Syntax, key: str) -> list[Captures]:
+    """Returns the matches with a capture, without the tokens of macros that are no use."""
+    found = syntax.matches_with(key)
+    if not syntax.has_tokens:
+        return found
+    return [
+        captures
+        for captures in found
+        if not is_token(captures[key][0]) or is_value(captures[key][0], syntax.expressions)
+    ]
+
+
+def _start(captures: Captures, node: Node, syntax: Syntax) -> int:
     """Returns the start of a use: with its qualifier, and after the colon of a symbol in Ruby."""
+    source = syntax.source
+    if syntax.has_tokens and is_token(node):
+        return start_of_path(node)
     if "qualifier" in captures:
         return captures["qualifier"][0].start_byte
     return node.start_byte + source.startswith(b":", node.start_byte)
@@ -177,6 +196,7 @@ class Scopes:
         self.stores = language.c_family
         self.uses_owners = language.uses_owners
         self._has_exports = "ecmascript" in language.queries
+        self._names_crates = language.id == "rust"
         self._names = names
         self.nesting = nesting
         self._sees_others = language.shares_names or WILDCARD in names.imported
@@ -230,7 +250,12 @@ class Scopes:
         if found is None:
             return False
         head = found.group(1)
-        return head in self._heads or (self._sees_others and head not in self._hidden)
+        is_known = head in self._heads or (self._sees_others and head not in self._hidden)
+        return is_known or self.begins_crate(source, start)
+
+    def begins_crate(self, source: bytes, start: int) -> bool:
+        """Whether a path at this byte may begin with the name of a crate."""
+        return self._names_crates and _CRATE.match(source, start) is not None
 
     def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
         """Whether a name, with its qualifier, is worth a reference in a symbol."""

@@ -6,6 +6,8 @@
 (source_file (macro_invocation (token_tree) @items))
 (source_file (expression_statement (macro_invocation (token_tree) @items)))
 (declaration_list (macro_invocation (token_tree) @items))
+; The arguments of any macro may be expressions.
+(macro_invocation (token_tree) @expressions)
 
 (impl_item trait: (_) type: [(type_identifier) @path (primitive_type) @path (scoped_type_identifier) @path (generic_type) @path (dynamic_type trait: (_) @path) (reference_type type: (_) @path)]) @scope @exported
 (impl_item type: [(type_identifier) @path (primitive_type) @path (scoped_type_identifier) @path (generic_type) @path (dynamic_type trait: (_) @path) (reference_type type: (_) @path)]) @scope
@@ -39,6 +41,7 @@
 ; To the grammar, the arguments of a macro are bare tokens: `assert_eq!(depot::open(1), 2)`.
 (token_tree (identifier) @call . (token_tree . "("))
 (token_tree (identifier) @call . "::" . "<")
+(token_tree (identifier) @assign . ":")
 (struct_expression name: (type_identifier) @call)
 ; What makes a function a test. The mark before it keeps the name apart from functions that have it too.
 (attribute_item "#" @qualifier (attribute [(identifier) @call (scoped_identifier name: (identifier) @call)]) (#any-of? @call "test" "rstest" "test_case" "test_log" "quickcheck" "bench"))
@@ -71,20 +74,38 @@
 (const_item value: [(identifier) (scoped_identifier)] @value)
 (static_item value: [(identifier) (scoped_identifier)] @value)
 (assignment_expression right: [(identifier) (scoped_identifier) (field_expression)] @value)
+(compound_assignment_expr right: [(identifier) (scoped_identifier)] @value)
 (field_initializer value: [(identifier) (scoped_identifier) (field_expression)] @value)
 (return_expression [(identifier) (scoped_identifier) (field_expression)] @value)
+(break_expression [(identifier) (scoped_identifier)] @value)
 (block [(identifier) (scoped_identifier)] @value .)
 (match_arm value: [(identifier) (scoped_identifier)] @value)
+(match_expression value: [(identifier) (scoped_identifier)] @value)
+(if_expression condition: [(identifier) (scoped_identifier)] @value)
+(while_expression condition: [(identifier) (scoped_identifier)] @value)
 (match_pattern [(identifier) (scoped_identifier)] @value)
+(match_pattern condition: [(identifier) (scoped_identifier)] @value)
 (tuple_struct_pattern type: [(identifier) (scoped_identifier)] @value)
 (or_pattern [(identifier) (scoped_identifier)] @value)
+([(let_declaration pattern: (scoped_identifier) @value) (let_condition pattern: (scoped_identifier) @value) (captured_pattern (scoped_identifier) @value) (field_pattern pattern: (scoped_identifier) @value) (range_pattern (scoped_identifier) @value) (reference_pattern (scoped_identifier) @value) (slice_pattern (scoped_identifier) @value) (tuple_pattern (scoped_identifier) @value) (tuple_struct_pattern (scoped_identifier) @value)])
+; A name in a pattern is a new variable, unless it is spelled like a constant or a case.
+([(captured_pattern (identifier) @value) (field_pattern pattern: (identifier) @value) (range_pattern (identifier) @value) (reference_pattern (identifier) @value) (slice_pattern (identifier) @value) (tuple_pattern (identifier) @value) (tuple_struct_pattern (identifier) @value)] (#match? @value "^[A-Z]"))
 (array_expression [(identifier) (scoped_identifier)] @value)
 (tuple_expression [(identifier) (scoped_identifier)] @value)
+(parenthesized_expression [(identifier) (scoped_identifier)] @value)
+(unary_expression [(identifier) (scoped_identifier)] @value)
+(index_expression [(identifier) (scoped_identifier)] @value)
+(range_expression [(identifier) (scoped_identifier)] @value)
+(type_cast_expression value: [(identifier) (scoped_identifier)] @value)
+(try_expression (scoped_identifier) @value)
+(await_expression (scoped_identifier) @value)
 (closure_expression body: [(identifier) (scoped_identifier)] @value)
 (binary_expression [(identifier) (scoped_identifier) (field_expression)] @value)
-(for_expression value: (identifier) @value)
+(for_expression value: [(identifier) (scoped_identifier)] @value)
 (struct_pattern type: [(type_identifier) (scoped_type_identifier)] @on (field_pattern name: [(field_identifier) (shorthand_field_identifier)] @value))
 (field_expression) @value
+; Tokens of a macro that do not parse as expressions, and of its body.
+(token_tree (identifier) @value)
 
 (type_parameter name: (type_identifier) @generic bounds: (trait_bounds . [(type_identifier) (scoped_type_identifier) (generic_type)] @constraint)?)
 (where_predicate left: (type_identifier) @constrained bounds: (trait_bounds . [(type_identifier) (scoped_type_identifier) (generic_type)] @constraint))
@@ -94,13 +115,13 @@
 (let_declaration pattern: (identifier) @bound type: (_)? @declared value: (_)? @given)
 (let_declaration pattern: (tuple_pattern (identifier) @bound))
 ; An optional value or a result counts as what it holds.
-(let_condition pattern: (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .) value: (_) @given (#any-of? @_holder "Some" "Ok"))
-(let_declaration pattern: (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .) value: (_) @given (#any-of? @_holder "Some" "Ok"))
-(match_expression value: (_) @given body: (match_block (match_arm pattern: (match_pattern (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .)))) (#any-of? @_holder "Some" "Ok"))
+(let_condition pattern: (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .) value: (_) @given (#any-of? @_holder "Some" "Ok") (#not-match? @bound "^[A-Z]"))
+(let_declaration pattern: (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .) value: (_) @given (#any-of? @_holder "Some" "Ok") (#not-match? @bound "^[A-Z]"))
+(match_expression value: (_) @given body: (match_block (match_arm pattern: (match_pattern (tuple_struct_pattern type: (identifier) @_holder . (identifier) @bound .)))) (#any-of? @_holder "Some" "Ok") (#not-match? @bound "^[A-Z]"))
 (for_expression pattern: (identifier) @bound)
 (for_expression pattern: (identifier) @bound value: (_) @collection)
 (call_expression function: (field_expression value: (_) @collection field: (field_identifier) @_each) arguments: (arguments . (closure_expression parameters: (closure_parameters . (identifier) @bound .)) .) (#any-of? @_each "all" "and_then" "any" "filter" "filter_map" "find" "find_map" "flat_map" "for_each" "inspect" "is_some_and" "map" "map_while" "partition" "position" "retain" "skip_while" "take_while"))
-(tuple_struct_pattern (identifier) (identifier) @bound)
+((tuple_struct_pattern (identifier) (identifier) @bound) (#not-match? @bound "^[A-Z]"))
 (static_item name: (identifier) @bound type: (_) @declared)
 (const_item name: (identifier) @bound type: (_) @declared)
 (assignment_expression left: [(identifier) (field_expression value: (self))] @bound right: (_) @given)
