@@ -265,7 +265,7 @@ class Resolver:
 
     def edges(self, position: int, reference: Reference, meaning: Meaning) -> Iterator[ReferenceEdge]:
         """Yields the edges of a reference, given its position in the file and its meaning."""
-        refs, status = self._called(reference, meaning)
+        refs, status = self.called(reference, meaning)
         for ref in refs:
             if not self._is_definition(reference, ref):
                 yield ReferenceEdge(position, ref, status, meaning.strategy)
@@ -280,7 +280,7 @@ class Resolver:
         is_here = reference.kind is ReferenceKind.ASSIGN and ref.file == self._facts.id and ref.symbol >= 0
         return is_here and self._unit.name_lines[ref.symbol] == reference.line
 
-    def _called(self, reference: Reference, meaning: Meaning) -> tuple[Sequence[SymbolRef], EdgeStatus]:
+    def called(self, reference: Reference, meaning: Meaning) -> tuple[Sequence[SymbolRef], EdgeStatus]:
         """Returns the definitions that a reference leads to: of overloads, those that its arguments fit.
 
         Several that fit, or none, are candidates. An object is made by the one constructor that fits; if several

@@ -6,7 +6,7 @@ from scip_files import At, columns_of, define, document, own
 
 from prism_atlas.core.answering.uses import uses
 from prism_atlas.core.graph import Graph
-from prism_contracts.code import EDGE_KINDS, EdgeKind, EdgeStatus
+from prism_contracts.code import EDGE_KINDS, EdgeKind, EdgeStatus, Strategy
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import DefinitionPlace, ReferenceGroup, UsesReply, UsesRequest
 from prism_resolver.facts import with_qualifier_uses
@@ -53,6 +53,30 @@ WEIGHERS = {
     "weigher.go": "package depot\n\ntype Weigher interface {\n\tWeigh() int\n}\n",
     "depot.go": GO["depot.go"],
     "shop.go": GO["shop.go"],
+}
+OVERLOADS = {
+    "Depot.java": """\
+class Depot {
+  Depot(int size) {}
+  Depot(String name) { }
+  int weigh(String name) { return weigh(name, 1); }
+  int weigh(String name, int deep) { return 1; }
+  int weigh(Parcel parcel) { return weigh("far"); }
+}
+class Parcel { String name; }
+class Gate { Gate(int width) {} }
+""",
+    "Shop.java": """\
+class Shop {
+  Depot depot = new Depot(4);
+  int sum(Parcel one, Unknown other) { return depot.weigh(one) + depot.weigh("a", 2); }
+  int rest(Unknown other) { return depot.weigh(other.any()); }
+  Depot named() { return new Depot("far"); }
+  Depot made(Unknown other) { return new Depot(other.any()); }
+  Gate gate() { return new Gate(1); }
+  java.util.function.Function<Parcel, Integer> scale() { return depot::weigh; }
+}
+""",
 }
 WEIGHER, WEIGHER_WEIGH = own("Weigher#"), own("Weigher#Weigh().")
 DEPOT, DEPOT_WEIGH = own("Depot#"), own("Depot#Weigh().")
@@ -115,6 +139,57 @@ def test_graph_and_files_give_the_same_references(texts, documents):
             explained = {one.path: sorted(one.explained) for one in texts if one.explained}
             assert unpack_lines(found.explained) == explained
             assert used_by_path(found) == {one.path: one.used for one in texts if one.used}
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "one_overload", "found"),
+    [
+        ("Depot.weigh", 4, True, {"Depot.java:6": "", "Shop.java:4": "?", "Shop.java:8": "?"}),
+        ("Depot.weigh", 5, True, {"Depot.java:4": "", "Shop.java:3": "", "Shop.java:8": "?"}),
+        ("Depot.weigh", 6, True, {"Shop.java:3": "", "Shop.java:4": "?", "Shop.java:8": "?"}),
+        ("Depot.weigh", 4, False, {"Depot.java:4": "#5", "Depot.java:6": "#4", "Shop.java:3": "#5#6", "Shop.java:4": "", "Shop.java:8": ""}),
+        ("Depot.Depot", 2, True, {"Shop.java:2": "", "Shop.java:6": "?"}),
+        ("Depot.Depot", 3, True, {"Shop.java:5": "", "Shop.java:6": "?"}),
+        ("Depot.Depot", 2, False, {"Shop.java:2": "#2", "Shop.java:5": "#3", "Shop.java:6": ""}),
+        ("Gate.Gate", 9, False, {"Shop.java:7": ""}),
+    ],
+)  # fmt: skip
+def test_uses_of_one_overload_are_those_that_call_it_and_those_that_may(name, line, one_overload, found):
+    graph = graph_of(OVERLOADS)
+    entries = by_graph(graph, "Depot.java", name, line, one_overload=one_overload).entries
+    shown: dict[str, str] = {}
+    for one in entries:
+        mark = "?" if one.status is EdgeStatus.CANDIDATE else "".join(reached(one.reaches))
+        shown[f"{one.file_path}:{one.line}"] = mark
+    assert shown == found
+    assert all((one.strategy is Strategy.OVERLOAD) == (one.status is EdgeStatus.CANDIDATE) for one in entries)
+    files = [source(path, OVERLOADS[path]) for path in sorted(OVERLOADS)]
+    symbol = next(one for one in files[0].symbols if (one.qualified_name, one.name_line) == (name, line))
+    definition = edges_module.DefinedSymbol(files[0], symbol)
+    edges = edges_module.Uses([definition], files, one_overload=one_overload).edges()
+    by_files: dict[str, set[str]] = {}
+    for edge in edges:
+        mark = "?" if edge.status is EdgeStatus.CANDIDATE else "".join(reached(edge.reaches))
+        by_files.setdefault(f"{edge.file.path}:{edge.reference.line}", set()).add(mark)
+    assert by_files.keys() == found.keys()
+    assert {place: "".join(sorted(marks)) for place, marks in by_files.items()} == found
+
+
+def reached(places: tuple[str, ...]) -> list[str]:
+    return [f"#{place.rpartition(':')[2]}" for place in places]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "line"),
+    [
+        ("depot.py", "class Depot:\n    def __init__(self): ...\n\nDepot()\n", "Depot.__init__", 2),
+        ("depot.js", "class Depot {\n  constructor() {}\n}\nnew Depot();\n", "Depot.constructor", 2),
+        ("depot.php", "<?php\nclass Depot { function __construct() {} }\n\nnew Depot();\n", "Depot.__construct", 2),
+    ],
+)  # fmt: skip
+def test_what_makes_an_object_uses_the_constructor(path, text, name, line):
+    entries = by_graph(graph_of({path: text}), path, name, line).entries
+    assert [(one.line, one.status) for one in entries] == [(4, EdgeStatus.RESOLVED)]
 
 
 @pytest.mark.parametrize(

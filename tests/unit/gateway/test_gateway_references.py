@@ -7,6 +7,7 @@ from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolK
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     Definition,
+    OverloadChoice,
     Reconciliation,
     ReferenceEntry,
     ReferenceGroup,
@@ -388,22 +389,46 @@ def test_an_anonymous_export_is_marked(signature, is_anonymous) -> None:
     )
 
 
-def test_overloads_that_are_listed_together_are_named() -> None:
-    both = tuple(
+def overloads_text(overload: OverloadChoice | None, *parameters: str) -> str:
+    definitions = tuple(
         DEFINITION.model_copy(
-            update={
-                "language": "java",
-                "symbol": WEIGH.model_copy(
-                    update={"signature": f"int weigh({parameter})", "start_line": line, "end_line": line}
-                ),
-            }
+            update={"parameters": f"({one})", "symbol": WEIGH.model_copy(update={"name_line": line})}
         )
-        for line, parameter in ((3, "String name"), (4, "int size"))
+        for line, one in enumerate(parameters, 3)
     )
-    found = SymbolReferences(symbol="weigh", definitions=both, total_definitions=2, entries=(), counts={})
-    text = references.answer(
-        ReferencesReply(answers=(found,), receipt=RECEIPT), ReferencesRequest(tenant="t", symbols=("weigh",))
-    ).text
-    told = "Uses of all 2 overloads are listed together: get_call_hierarchy tells them apart."
-    assert told in text
-    assert "overloads are listed" not in "\n".join(rendered()[1])
+    calls = [
+        CALL.model_copy(update={"line": 7, "reaches": ("scale.py:4",)}),
+        CALL.model_copy(update={"line": 8}),
+        CALL.model_copy(update={"line": 9, "status": EdgeStatus.CANDIDATE, "strategy": Strategy.OVERLOAD}),
+    ]
+    found = SymbolReferences(
+        symbol="weigh",
+        definitions=definitions,
+        total_definitions=2,
+        entries=tuple(calls),
+        counts={ReferenceGroup.CALLERS: 3},
+        reconciliation=TOLD.model_copy(update={"candidate_lines": 1}),
+        overload=overload,
+    )
+    asked = ReferencesRequest(tenant="t", symbols=("weigh",))
+    return references.answer(ReferencesReply(answers=(found,), receipt=RECEIPT), asked).text
+
+
+def test_each_use_names_the_overload_that_it_calls() -> None:
+    text = overloads_text(None, "String", "int")
+    assert "#1 weigh(String) (function) scale.py:1-2\n#2 weigh(int) (function) scale.py:1-2\n" in text
+    assert "7: weigh(1) #2\n" in text
+    assert "8: weigh(1)\n" in text
+
+
+def test_uses_of_one_overload_are_listed_alone() -> None:
+    text = overloads_text(OverloadChoice(total=3), "int")
+    assert text.startswith("weigh(int) (function) scale.py:1-2\n1 of 3 overloads: ")
+    assert "of this overload or another one (?):\n1 call:\n" in text
+    assert "Not complete: 1 line of this overload or another one (?)" in text
+    assert "by name only" not in text
+
+
+def test_parameters_that_no_overload_has_are_named() -> None:
+    text = overloads_text(OverloadChoice(total=2, parameters="(Gate)"), "String", "int")
+    assert "None of the 2 overloads has the parameters (Gate): these are the uses of all." in text

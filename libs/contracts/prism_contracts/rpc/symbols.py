@@ -77,6 +77,15 @@ class Definition(Message):
     declared: tuple[FileRange, ...] = ()
     # The functions and types directly in a type, if its body was requested.
     members: tuple[EnclosingSymbol, ...] = ()
+    # Those of a function, in languages where they choose among functions of one name: `(String, boolean=)`.
+    parameters: str = ""
+
+
+class OverloadChoice(Message):
+    """That a name was narrowed to one overload of a function, or why it was not."""
+
+    total: int  # overloads of the function
+    parameters: str = ""  # as the request spells them, if none of the overloads has them
 
 
 class SymbolAnswer(Message):
@@ -147,6 +156,7 @@ class ReferenceEntry(Message):
     strategy: Strategy
     text: str  # of the line
     stored: str = ""  # the field in which the line stores the symbol, as in `StoredPlace`
+    reaches: tuple[str, ...] = ()  # if the symbol has overloads: `file:line` of those that the line calls
     enclosing: EnclosingSymbol | None = None  # `symbol` with its range, as far as the index knows
 
 
@@ -214,6 +224,7 @@ class SymbolReferences(Message):
     suggestions: tuple[str, ...] = ()
     matched: str = ""
     unparsed: tuple[str, ...] = ()
+    overload: OverloadChoice | None = None
 
 
 class ReferencesReply(Message):
@@ -232,10 +243,14 @@ class DefinitionPlace(Message):
 
 
 class UsesRequest(ScopedRequest):
-    """Finds references in the graph, for known definitions of one name. Skips the first `start` edges."""
+    """Finds references in the graph, for known definitions of one name. Skips the first `start` edges.
+
+    With `one_overload`, other overloads of the definitions do not count.
+    """
 
     name: IndexedName
     definitions: Annotated[tuple[DefinitionPlace, ...], Field(min_length=1, max_length=DEFINITIONS_MAX)]
+    one_overload: bool = False
     path_filter: Glob = ""
     reference_type: EdgeKind | None = None
     source_only: bool = False

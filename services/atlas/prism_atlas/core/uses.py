@@ -74,8 +74,20 @@ def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
         TESTS,
         _GROUP_OF[graph.references.kind[references]],
     )
-    order = np.lexsort((references, graph.references.line[references], file, group, status == _CANDIDATE))
-    return UseTable(references, file, status, strategy, group).at(order)
+    return _ordered(graph, UseTable(references, file, status, strategy, group))
+
+
+def merged(graph: Graph, tables: Sequence[UseTable]) -> UseTable:
+    """Returns the rows of several tables, each reference once, a sure one if there is any."""
+    rows = UseTable(*map(np.concatenate, zip(*tables, strict=True)))
+    rows = rows.at(np.argsort(rows.status == _CANDIDATE, kind="stable"))
+    _, first = np.unique(rows.reference, return_index=True)
+    return _ordered(graph, rows.at(first))
+
+
+def _ordered(graph: Graph, rows: UseTable) -> UseTable:
+    line, is_candidate = graph.references.line[rows.reference], rows.status == _CANDIDATE
+    return rows.at(np.lexsort((rows.reference, line, rows.file, rows.group, is_candidate)))
 
 
 def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) -> list[int]:
@@ -84,7 +96,7 @@ def targets_of(graph: Graph, name: str, definitions: Iterable[DefinitionPlace]) 
     These are the definitions of the same qualified name in the file, and those shared with other files.
     """
     symbols = graph.symbols
-    asked = [_site(graph, node) for place in definitions for node in _definitions_at(graph, place)]
+    asked = [_site(graph, node) for node in definitions_at(graph, definitions)]
     nodes = [
         node
         for qualified_name in dict.fromkeys(site.qualified_name for site in asked)
@@ -120,6 +132,11 @@ def used_lines(graph: Graph, uses: UseTable) -> dict[str, list[int]]:
         key = f"{_GROUPS[group].value}\t{EDGE_STATUSES[status].value}\t{graph.path(file)}"
         found.setdefault(key, []).append(line)
     return found
+
+
+def definitions_at(graph: Graph, places: Iterable[DefinitionPlace]) -> list[int]:
+    """Returns the definitions at these places."""
+    return [node for place in places for node in _definitions_at(graph, place)]
 
 
 def _definitions_at(graph: Graph, place: DefinitionPlace) -> Iterator[int]:

@@ -16,6 +16,7 @@ from prism_search.adapters.near_symbols import most_similar, near_symbols
 from prism_search.adapters.texts import FILE_FIELDS
 from prism_search.core.definitions import DefinitionMatch, LocatedSymbol, NameMatch, best_matches
 from prism_search.core.near_names import corrected_name
+from prism_search.core.overloads import with_definition, with_parameters
 from prism_store.grams import Signatures, read_signature
 from prism_store.reader import MatchLeg, Reader, StoredPoint, has, has_any, with_status
 
@@ -44,12 +45,12 @@ class Definitions:
                 f"A symbol name has 1 to {SYMBOL_CHARS_MAX} characters on one line.",
                 "Give a name such as get or Session.get.",
             )
-        if found := await self._at_line(target, asked):
-            return NameMatch(SymbolName.read(found[0].symbol.qualified_name), found)
+        if at_line := await self._at_line(target, asked):
+            return at_line
         name = SymbolName.read(asked)
         found = await self._find(target, name, path)
         if found:
-            return NameMatch(name, found)
+            return with_parameters(NameMatch(name, found), asked)
         elsewhere = await self._find(target, name, "") if path else ()
         if elsewhere:  # the name is right, the path is wrong
             places = (f"{one.point.text('path')}:{one.symbol.name_line}" for one in elsewhere[:ELSEWHERE_MAX])
@@ -71,17 +72,17 @@ class Definitions:
         suggestions = await self._with_places(target, suggested)
         return NameMatch(name, (), suggestions, await self._unparsed(target, name))
 
-    async def _at_line(self, target: Target, asked: str) -> list[DefinitionMatch]:
+    async def _at_line(self, target: Target, asked: str) -> NameMatch | None:
         """Returns the innermost definition at a place such as `src/depot.py:42`, with others of its name in the file.
 
-        Returns none for a name.
+        Of several overloads, it returns the one there. Returns None for a name.
         """
         place = AT_LINE.fullmatch(asked)
         if not place:
-            return []
+            return None
         path, line = place["path"].removeprefix("./"), int(place["line"])
         files = await self._files(target, [has("path", path)], "symbols")
-        found: list[DefinitionMatch] = []
+        matches: list[NameMatch] = []
         for point in files.values():
             symbols = [*map(as_symbol, unpack_symbol_facts(point.text("symbols")))]
             around = [one for one in symbols if one.start_line <= line <= one.end_line]
@@ -89,12 +90,16 @@ class Definitions:
                 innermost = min(around, key=lambda one: one.end_line - one.start_line)
                 name = SymbolName.read(innermost.qualified_name)
                 location = RepoPath(target.name_of(point.repo), path)
-                found += [
+                found = [
                     DefinitionMatch(point, one, fit)
                     for one in symbols
                     if one.qualified_name == innermost.qualified_name and (fit := name.fit(one, location))
                 ]
-        return found
+                matches.append(with_definition(NameMatch(name, found), innermost))
+        if not matches:
+            return None
+        name = SymbolName(asked, matches[0].name.parts)
+        return matches[0]._replace(name=name, found=[one for match in matches for one in match.found])
 
     async def called(self, target: Target, qualified_names: Collection[str]) -> list[LocatedSymbol]:
         """Returns the definitions with these qualified names, by path, from at most FILES_MAX files."""

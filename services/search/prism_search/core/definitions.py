@@ -7,7 +7,7 @@ from prism_catalog.target import Target
 from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolFact, SymbolKind
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.files import FileRange
-from prism_contracts.rpc.symbols import Definition, DefinitionPlace
+from prism_contracts.rpc.symbols import Definition, DefinitionPlace, OverloadChoice
 from prism_resolver.languages import C_FAMILY
 from prism_resolver.symbol_names import NameFit, SymbolName
 from prism_store.reader import StoredPoint
@@ -47,6 +47,13 @@ class NameMatch(NamedTuple):
     suggestions: tuple[str, ...] = ()
     # Files that hold the name but have no symbols, because their parser failed.
     unparsed: tuple[str, ...] = ()
+    # If the function has several, and the request gives the place or the parameters of one.
+    overload: OverloadChoice | None = None
+
+    @property
+    def is_one_overload(self) -> bool:
+        """Whether `found` has one overload of a function that has several."""
+        return self.overload is not None and not self.overload.parameters
 
 
 def corrections(asked: Iterable[str], shown: Iterable[str]) -> dict[str, str]:

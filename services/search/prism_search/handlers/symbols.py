@@ -83,6 +83,7 @@ class SymbolHandlers:
             definitions=tuple(
                 definition_place(one) for one in found if one.symbol.name == found[0].symbol.name
             ),
+            one_overload=match.is_one_overload,
             limit=1,
         )
         reply = await self._graph.of(asked)

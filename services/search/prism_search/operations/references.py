@@ -147,7 +147,7 @@ class ReferenceFinder:
         if not defined:
             return Elsewhere((), ())
         program = Program(await self._occurrences.of(everywhere), packages, listed.ids)
-        uses = Uses(defined, files, program)
+        uses = Uses(defined, files, program, one_overload=match.is_one_overload)
         own = {point.id for point in (*homes, *around)}
         edges = [
             edge
@@ -219,9 +219,8 @@ class ReferenceFinder:
         if not homes:
             return files, ()
         program = Program(search.occurrences, await self._manifests.packages(target, listed), listed.ids)
-        return files, await self._edges(
-            target, listed, Uses(homes, files, program), {file.id for file in files}
-        )
+        uses = Uses(homes, files, program, one_overload=search.query.match.is_one_overload)
+        return files, await self._edges(target, listed, uses, {file.id for file in files})
 
     async def _edges(
         self, target: Target, listed: Files, uses: Uses, read: Collection[str]

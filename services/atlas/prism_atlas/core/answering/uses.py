@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, Graph
+from prism_atlas.core.overloads import Overloads
 from prism_atlas.core.uses import (
     TESTS,
     UseTable,
+    definitions_at,
     explained_lines,
     find_uses,
+    merged,
     references_by_name,
     targets_of,
     used_lines,
@@ -38,14 +41,25 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
             f"The graph has no definition of {request.name!r} in that place.",
             "Retry when the graph is up to date.",
         )
+    overloads = Overloads(graph, targets)
     every = find_uses(graph, request.name, targets)
+    if overloads.types:
+        names = {graph.strings[graph.symbols.name[node]] for node in overloads.types}
+        made = [find_uses(graph, name, sorted(overloads.types)) for name in sorted(names)]
+        every = merged(graph, [every, *made])
+    if overloads.types or (request.one_overload and overloads.are_several):
+        asked = definitions_at(graph, request.definitions) if request.one_overload else targets
+        every = overloads.narrowed(every, overloads.wanted(asked))
     kept = every.at(_passing(graph, every, request))
     page = kept.at(slice(request.start, request.start + request.limit))
     counts = Counter(kept.group.tolist())
     resolved = int(np.count_nonzero(every.status == _RESOLVED))
     named = references_by_name(graph, request.name)
     return UsesReply(
-        entries=tuple(_entry(graph, repo, page, position) for position in range(len(page.reference))),
+        entries=tuple(
+            _entry(graph, repo, page, position, None if request.one_overload else overloads)
+            for position in range(len(page.reference))
+        ),
         counts={group: counts[code] for code, group in enumerate(_GROUPS) if counts[code]},
         resolved=resolved,
         candidates=len(every.reference) - resolved,
@@ -73,7 +87,9 @@ def _passing(graph: Graph, uses: UseTable, request: UsesRequest) -> NDArray[np.b
     return passing
 
 
-def _entry(graph: Graph, repo: str, uses: UseTable, position: int) -> ReferenceEntry:
+def _entry(
+    graph: Graph, repo: str, uses: UseTable, position: int, overloads: Overloads | None
+) -> ReferenceEntry:
     reference = int(uses.reference[position])
     source = int(graph.references.source[reference])
     return ReferenceEntry(
@@ -87,6 +103,7 @@ def _entry(graph: Graph, repo: str, uses: UseTable, position: int) -> ReferenceE
         strategy=STRATEGIES[uses.strategy[position]],
         text="",
         stored=_stored(graph, reference),
+        reaches=overloads.reached_by(reference) if overloads else (),
     )
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
+from types import MappingProxyType
 from typing import NamedTuple
 
 from prism_contracts.code import EdgeStatus, Strategy, Symbol
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     Definition,
+    OverloadChoice,
     Reconciliation,
     ReferenceEntry,
     ReferenceGroup,
@@ -24,8 +26,6 @@ from prism_gateway.mcp.answers.reference_bodies import NO_BODIES, Bodies, BodyPl
 from prism_gateway.mcp.answers.symbols import no_definition_line
 from prism_gateway.mcp.tool import Answer, Json
 
-# Languages in which functions of one name differ by their parameters.
-OVERLOADING_LANGUAGES = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "cpp", "swift"})
 # The cost of a definition or an unexplained line without its own text, in text and data.
 PLACE_CHARS = 80
 # The same for an entry, with its status and strategy.
@@ -52,6 +52,7 @@ class _Layout(NamedTuple):
     with_repo: bool
     bodies: Bodies = NO_BODIES
     with_mentions: bool = True
+    overloads: Mapping[str, int] = {}
 
 
 def fit_entries(reply: ReferencesReply, page: ReferencePage, max_tokens: int) -> int:
@@ -147,6 +148,8 @@ def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
     }
     if found.reconciliation:
         result["reconciliation"] = found.reconciliation.model_dump(mode="json")
+    if found.overload:
+        result["overload"] = found.overload.model_dump(mode="json")
     if kept:
         result["filter"] = kept
     if found.matched:
@@ -168,6 +171,7 @@ def definition_json(definition: Definition) -> Json:
         "name": symbol.qualified_name,
         "kind": symbol.kind.value,
         "signature": symbol.signature,
+        **({"parameters": definition.parameters} if definition.parameters else {}),
     }
 
 
@@ -178,7 +182,8 @@ def is_anonymous_export(symbol: Symbol) -> bool:
 
 
 def _entry(entry: ReferenceEntry) -> Json:
-    shown = entry.model_dump(mode="json", exclude={"group", "enclosing"})
+    left_out = {"group", "enclosing"} if entry.reaches else {"group", "enclosing", "reaches"}
+    shown = entry.model_dump(mode="json", exclude=left_out)
     if entry.enclosing and entry.enclosing.name:
         shown["symbol_lines"] = [entry.enclosing.start_line, entry.enclosing.end_line]
         if outer := entry.enclosing.outer:
@@ -196,13 +201,15 @@ def _by_group(entries: Iterable[ReferenceEntry]) -> dict[str, list[ReferenceEntr
 def _lines(found: SymbolReferences, bodies: Bodies, kept: str, *, with_mentions: bool) -> Iterator[str]:
     if not found.definitions:
         yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
+    numbers = overload_numbers(found.definitions)
     for definition in found.definitions:
         symbol = definition.symbol
         place = f"{definition.file_path}:{symbol.start_line}-{symbol.end_line}"
         anonymous = ", anonymous export" if is_anonymous_export(symbol) else ""
-        yield f"{symbol.qualified_name} ({symbol.kind.value}{anonymous}) {place}"
-    if count := _overloads(found.definitions):
-        yield f"Uses of all {count} overloads are listed together: get_call_hierarchy tells them apart."
+        number = f"#{numbers[_name_place(definition)]} " if numbers else ""
+        yield f"{number}{symbol.qualified_name}{definition.parameters} ({symbol.kind.value}{anonymous}) {place}"
+    if found.overload or numbers:
+        yield _overload_line(found.overload, len(set(numbers.values())))
     if found.total_definitions > len(found.definitions):
         yield f"… and {found.total_definitions - len(found.definitions)} more definitions: give a qualified name or file_path."
     if kept and found.definitions and not found.counts:
@@ -210,13 +217,30 @@ def _lines(found: SymbolReferences, bodies: Bodies, kept: str, *, with_mentions:
     yield from group_lines(found, kept, bodies, with_mentions=with_mentions)
 
 
-def _overloads(definitions: Sequence[Definition]) -> int:
-    """Returns how many overloads of one function these are; 0 unless there are several."""
-    names = {one.symbol.qualified_name for one in definitions}
-    parameters = {
-        one.symbol.signature.partition("(")[2] for one in definitions if one.language in OVERLOADING_LANGUAGES
+def overload_numbers(definitions: Sequence[Definition]) -> Mapping[str, int]:
+    """Returns the numbers of overloads by the place of their names; none unless there are several."""
+    numbers: dict[tuple[str, str], int] = {}
+    for one in definitions:
+        if one.parameters:
+            numbers.setdefault((one.symbol.qualified_name, one.parameters), len(numbers) + 1)
+    if len(numbers) <= 1:
+        return {}
+    return {
+        _name_place(one): numbers.get((one.symbol.qualified_name, one.parameters), 0) for one in definitions
     }
-    return len(parameters) if len(names) == 1 and len(parameters) > 1 else 0
+
+
+def _name_place(definition: Definition) -> str:
+    return f"{definition.file_path}:{definition.symbol.name_line}"
+
+
+def _overload_line(overload: OverloadChoice | None, count: int) -> str:
+    """Returns which overloads the uses are of."""
+    if overload is None:
+        return f"A use that surely calls one of the {count} overloads names it (#): its parameters or its place in `symbols` list its uses alone."
+    if overload.parameters:
+        return f"None of the {overload.total} overloads has the parameters {overload.parameters}: these are the uses of all."
+    return f"1 of {overload.total} overloads: calls of the others are not listed."
 
 
 def group_lines(
@@ -227,14 +251,11 @@ def group_lines(
     `kept` names the filter of the groups. A line stands in the first of its groups. Without `with_mentions`,
     the lines of comments, strings and data are only counted.
     """
-    layout = _Layout(len({line.repo for line in _all_lines(found)}) > 1, bodies, with_mentions)
-    for (status, by_field), entries in groupby(
-        sorted(_each_line_once(found.entries), key=_certainty), key=_certainty
-    ):
-        if by_field:
-            yield "calls of a field in which it is stored (?), another function may run:"
-        elif status:
-            yield "by name only (?), another symbol may be meant:"
+    numbers = overload_numbers(found.definitions)
+    layout = _Layout(len({line.repo for line in _all_lines(found)}) > 1, bodies, with_mentions, numbers)
+    for certainty, entries in groupby(sorted(_each_line_once(found.entries), key=_certainty), key=_certainty):
+        if certainty:
+            yield _UNCERTAIN[certainty]
         for group, uses in _by_group(entries).items():
             yield from _group(ReferenceGroup(group), uses, found, kept, layout)
     if found.next_cursor:
@@ -243,9 +264,19 @@ def group_lines(
         yield from _text_check(found, found.reconciliation, layout)
 
 
-def _certainty(entry: ReferenceEntry) -> tuple[bool, bool]:
-    """Returns whether a reference is a candidate, and whether it is a call through a field."""
-    return entry.status is EdgeStatus.CANDIDATE, entry.strategy is Strategy.STORED
+# What lines of a certainty are, above them.
+_UNCERTAIN = {
+    1: "of this overload or another one (?):",
+    2: "by name only (?), another symbol may be meant:",
+    3: "calls of a field in which it is stored (?), another function may run:",
+}
+
+
+def _certainty(entry: ReferenceEntry) -> int:
+    """Returns 0 for a sure reference, else how it is uncertain, as in `_UNCERTAIN`."""
+    if entry.status is not EdgeStatus.CANDIDATE:
+        return 0
+    return 1 if entry.strategy is Strategy.OVERLOAD else 3 if entry.strategy is Strategy.STORED else 2
 
 
 def text_check(found: SymbolReferences) -> Iterator[str]:
@@ -284,7 +315,7 @@ def _group(
         return
     yield f"{title}:"
     if group is ReferenceGroup.TESTS and len(entries) > TESTS_WITH_TEXT_MAX:
-        yield from _rows_by_file(entries, layout.with_repo)
+        yield from _rows_by_file(entries, layout.with_repo, layout.overloads)
     else:
         yield from _places(entries, layout)
 
@@ -327,7 +358,7 @@ def _places(lines: Iterable[ReferenceEntry | TextLine], layout: _Layout) -> Iter
 
 def _place(line: ReferenceEntry | TextLine, layout: _Layout) -> PlaceLine:
     """Returns a line; with its body as neighbors, if that is shown."""
-    text = f"{line.text} (stored)" if isinstance(line, ReferenceEntry) and line.stored else line.text
+    text = f"{line.text}{_mark(line, layout.overloads)}" if isinstance(line, ReferenceEntry) else line.text
     place = PlaceLine(_file(line, layout.with_repo), line.line, text, enclosing_of(line))
     around = layout.bodies.around(line) if isinstance(line, ReferenceEntry) else {}
     if line.line not in around:
@@ -344,13 +375,32 @@ def _place(line: ReferenceEntry | TextLine, layout: _Layout) -> PlaceLine:
     )
 
 
-def _rows_by_file(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> Iterator[str]:
+def _mark(entry: ReferenceEntry, overloads: Mapping[str, int]) -> str:
+    """Returns what follows a line: that it stores the symbol, and the overloads that it calls."""
+    stored = " (stored)" if entry.stored else ""
+    return f"{stored}{_overloads_of(entry, overloads, ' ')}"
+
+
+def _overloads_of(line: ReferenceEntry | TextLine, overloads: Mapping[str, int], space: str = "") -> str:
+    """Returns the numbers of the overloads that a line calls: `#2`."""
+    if not isinstance(line, ReferenceEntry) or not overloads:
+        return ""
+    numbers = dict.fromkeys(overloads.get(place, 0) for place in line.reaches)
+    return "".join(f"{space}#{number}" for number in numbers if number)
+
+
+def _rows_by_file(
+    lines: Iterable[ReferenceEntry | TextLine],
+    with_repo: bool,
+    overloads: Mapping[str, int] = MappingProxyType({}),
+) -> Iterator[str]:
     """Returns a row per file, without the text of the lines: `a.py: add (1-9) 3/5, pop (11-20) 12`."""
     for file, of_file in groupby(lines, key=lambda line: _file(line, with_repo)):
         symbols: dict[str, list[str]] = {}
         for line in of_file:
             around = enclosing_of(line)
-            symbols.setdefault(symbol_name(around) if around else "", []).append(str(line.line))
+            number = f"{line.line}{_overloads_of(line, overloads)}"
+            symbols.setdefault(symbol_name(around) if around else "", []).append(number)
         places = (f"{symbol} {'/'.join(numbers)}".strip() for symbol, numbers in symbols.items())
         yield f"  {file}: {', '.join(places)}"
 
@@ -401,8 +451,9 @@ def places_line(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> 
 
 def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     """Returns one sentence: the list is complete, or what it lacks."""
+    uncertain = "of this overload or another one" if _is_one_overload(found) else "by name only"
     lacks = [
-        f"{several(text.candidate_lines, 'line')} by name only (?)" if text.candidate_lines else "",
+        f"{several(text.candidate_lines, 'line')} {uncertain} (?)" if text.candidate_lines else "",
         f"{several(text.unexplained, 'line')} of code could not be resolved ({_where(text)})"
         if text.unexplained
         else "",
@@ -412,7 +463,7 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     ]
     name = found.definitions[0].symbol.name if found.definitions else found.symbol
     lines = f"{several(text.text_lines, 'line')} of code in {several(text.files, 'file')}"
-    account = ", ".join(line_account(text, name))
+    account = ", ".join(line_account(text, name, uncertain))
     if text.outside_lines:
         account += f"; {_outside(text)}"
     alias = f" {several(text.alias_lines, 'more line')} use it without its name." if text.alias_lines else ""
@@ -437,13 +488,17 @@ def _where(text: Reconciliation) -> str:
     return "listed above" if text.unexplained_lines else "grep_code with word=true lists them"
 
 
-def line_account(text: Reconciliation, name: str) -> Iterator[str]:
+def _is_one_overload(found: SymbolReferences) -> bool:
+    return found.overload is not None and not found.overload.parameters
+
+
+def line_account(text: Reconciliation, name: str, uncertain: str = "by name only") -> Iterator[str]:
     """Returns how the lines that contain a name divide. The numbers add up to `text_lines`."""
     yield from (several(count, COUNTED[group]) for group, count in text.lines_by_group.items())
     if text.definition_lines:
         yield several(text.definition_lines, "definition")
     if text.candidate_lines:
-        yield f"{text.candidate_lines} by name only"
+        yield f"{text.candidate_lines} {uncertain}"
     if text.other_lines:
         listed = "" if text.other else " (page=other lists them)"
         yield f"{text.other_lines} another {name}{listed}"

@@ -75,7 +75,7 @@ FILES_DEFAULT = 200
 # Hits that follow an answer of the graph.
 HITS_BESIDE_GRAPH = 3
 
-Kind = Annotated[types.Word, OneOf(SymbolKind), Field(description="function, class, method, …")]
+Kind = Annotated[types.Word, OneOf(SymbolKind), Field(description="function, class, …")]
 EdgeName = Annotated[types.Word, OneOf(EdgeKind)]
 OnlyName = Annotated[types.Word, OneOf(Only), Field(description="where matches count")]
 OutputModeName = Annotated[types.Word, OneOf(OutputMode), Field(min_length=1)]
@@ -143,7 +143,14 @@ class GetSymbolDefinition(BudgetedArguments):
 
 
 class FindReferences(BudgetedArguments):
-    symbols: Annotated[list[types.SymbolName], Field(min_length=1, max_length=REFERENCES_BATCH_MAX)]
+    symbols: Annotated[
+        list[types.SymbolName],
+        Field(
+            min_length=1,
+            max_length=REFERENCES_BATCH_MAX,
+            description="Depot.open(int) or depot.py:42",
+        ),
+    ]
     file_path: Annotated[FilePath, Field(description="file of the definition")] = ""
     path_filter: Glob = ""
     reference_type: EdgeName = ""
@@ -151,10 +158,10 @@ class FindReferences(BudgetedArguments):
     page: Annotated[
         types.Word,
         OneOf(ReferencePage),
-        Field(min_length=1, description="other: lines that mean another symbol of the name"),
+        Field(min_length=1, description="other: lines of other symbols"),
     ] = ReferencePage.MAIN.value
-    include_bodies: Annotated[bool, Field(description="add the code of the functions that use it")] = False
-    include_candidates: Annotated[bool, Field(description="include lines that match by name only")] = True
+    include_bodies: Annotated[bool, Field(description="add the code around")] = False
+    include_candidates: Annotated[bool, Field(description="include matches by name only")] = True
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
     cursor: types.Cursor = ""
 

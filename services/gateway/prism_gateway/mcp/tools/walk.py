@@ -48,7 +48,7 @@ SymbolName = Annotated[types.SymbolName, Field(description="Session.get or src/s
 SymbolsT = TypeVar("SymbolsT", bound="SymbolsArguments")
 Depth = Annotated[int, Field(ge=1, le=WALK_DEPTH_MAX)]
 Limit = Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)]
-Candidates = Annotated[bool, Field(description="include edges matched by name only")]
+Candidates = Annotated[bool, Field(description="include edges by name only")]
 SourceOnly = Annotated[bool, Field(description="skip tests")]
 CallDirectionName = Annotated[types.Word, OneOf(CallDirection), Field(min_length=1)]
 Direction = Annotated[types.Word, OneOf(DependencyDirection), Field(min_length=1)]

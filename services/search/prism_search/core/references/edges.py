@@ -1,7 +1,7 @@
 """Resolves which references among a set of files mean a symbol."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import NamedTuple
@@ -11,16 +11,19 @@ from prism_contracts.code import (
     EdgeStatus,
     Flag,
     Reference,
+    ReferenceKind,
     Strategy,
     Symbol,
     SymbolFact,
+    SymbolKind,
 )
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, ReferenceGroup
 from prism_resolver.facts import FileFacts
 from prism_resolver.languages import C_FAMILY
 from prism_resolver.modules import File
+from prism_resolver.parameters import OVERLOADS, without_marks
 from prism_resolver.program import Program
-from prism_resolver.resolution import Resolver
+from prism_resolver.resolution import Meaning, Resolver
 from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, Site, Unit, is_shared, same_symbol
 from prism_resolver.values import SymbolRef
 
@@ -82,6 +85,7 @@ class Edge(NamedTuple):
     reference: Reference
     status: EdgeStatus
     strategy: Strategy
+    reaches: tuple[str, ...] = ()  # as in `ReferenceEntry`
 
 
 class Module(NamedTuple):
@@ -103,8 +107,13 @@ class Uses:
         definitions: Sequence[DefinedSymbol],
         files: Sequence[SourceFile],
         program: Program | None = None,
+        *,
+        one_overload: bool = False,
     ) -> None:
-        """`program` has no files yet; it may have compilers' indexes and manifests."""
+        """`program` has no files yet; it may have compilers' indexes and manifests.
+
+        With `one_overload`, other overloads of the definitions do not count.
+        """
         self._files = files
         self._name = definitions[0].symbol.name
         self._is_settled = True
@@ -120,6 +129,15 @@ class Uses:
         ]
         is_asked = same_symbol([_site(one) for one in definitions], [site for _, site in named])
         self._targets = {ref for ref, _ in compress(named, is_asked)}
+        self._overloads = self._program.overloads(sorted(filter(self._is_overloaded, self._targets)))
+        # Objects are made by calling a type.
+        self._types = {
+            SymbolRef(ref.file, self._program.definition(ref).parent)
+            for ref in self._targets
+            if self._program.definition(ref).kind is SymbolKind.CONSTRUCTOR
+        }
+        own = {(one.file.id, one.symbol.name_line, one.symbol.qualified_name) for one in definitions}
+        self._wanted = self._overload_at(own) if one_overload else self._targets
 
     def learn(self, files: Iterable[SourceFile]) -> None:
         """Adds files whose definitions and imports help to resolve, but whose references are not searched."""
@@ -154,11 +172,14 @@ class Uses:
                 continue
             meaning = resolver.meaning(reference)
             self._is_settled &= bool(meaning.targets) and meaning.status is EdgeStatus.RESOLVED
-            if not self._targets.isdisjoint(meaning.targets):
+            if self._is_meant(reference, meaning):
                 strategy = by_name if meaning.status is EdgeStatus.CANDIDATE else meaning.strategy
-                yield Edge(file, reference, meaning.status, strategy)
-            elif reference.name == self._name and any(
-                resolver.may_mean(reference, meaning.lookup, place) for place in self._targets
+                edge = Edge(file, reference, meaning.status, strategy)
+                yield from self._of_overload(edge, meaning, resolver)
+            elif (
+                self._types.isdisjoint(meaning.targets)
+                and reference.name == self._name
+                and any(resolver.may_mean(reference, meaning.lookup, place) for place in self._targets)
             ):
                 yield Edge(file, reference, EdgeStatus.CANDIDATE, by_name)
         for position, meaning in resolver.stored_calls():
@@ -167,6 +188,71 @@ class Uses:
         for reference, meaning in resolver.implementations():
             if not self._targets.isdisjoint(meaning.targets):
                 yield Edge(file, reference, meaning.status, meaning.strategy)
+
+    def _is_meant(self, reference: Reference, meaning: Meaning) -> bool:
+        """Whether a reference means a definition, or makes an object of its type."""
+        is_made = reference.kind is ReferenceKind.CALL and not self._types.isdisjoint(meaning.targets)
+        return is_made or not self._targets.isdisjoint(meaning.targets)
+
+    def _of_overload(self, edge: Edge, meaning: Meaning, resolver: Resolver) -> Iterator[Edge]:
+        """Yields the edge if it may lead to what is asked for: an overload, or a constructor.
+
+        Unless one overload is asked for, the edge names those that it leads to.
+        """
+        is_narrow = self._wanted != self._targets or bool(self._types)
+        if len(self._overloads) <= 1 and not is_narrow:
+            yield edge
+            return
+        is_call = edge.reference.kind is ReferenceKind.CALL
+        called, status = resolver.called(edge.reference, meaning)
+        called = [one for one in called if one not in self._types] if is_call else ()
+        is_sure = bool(called) and status is EdgeStatus.RESOLVED
+        if len(self._overloads) > 1 and self._wanted == self._targets and is_sure:
+            edge = edge._replace(reaches=self._places(called))
+        if called and not is_narrow:
+            yield edge
+        elif called and self._wanted.isdisjoint(called):
+            return
+        elif is_narrow and not is_sure and not self._is_only_meaning(edge.reference, meaning):
+            is_known = edge.status is EdgeStatus.RESOLVED
+            yield (
+                edge._replace(status=EdgeStatus.CANDIDATE, strategy=Strategy.OVERLOAD) if is_known else edge
+            )
+        else:
+            yield edge
+
+    def _is_only_meaning(self, reference: Reference, meaning: Meaning) -> bool:
+        """Whether a reference can mean nothing else: what imports a name gets all overloads."""
+        if reference.kind is ReferenceKind.IMPORT:
+            return True
+        if self._types.isdisjoint(meaning.targets):
+            return self._wanted.issuperset(meaning.targets)
+        makers = [one for type_ in self._types for one in self._program.constructors(type_)]
+        return len(self._program.overloads(makers)) <= 1 or self._wanted.issuperset(makers)
+
+    def _is_overloaded(self, ref: SymbolRef) -> bool:
+        unit, kind = self._program.units[ref.file], self._program.definition(ref).kind
+        return unit.language in OVERLOADS and kind in CALLABLE_KINDS
+
+    def _overload_at(self, places: Collection[tuple[str, int, str]]) -> set[SymbolRef]:
+        """Returns all definitions of the overloads at these places: a declaration and its body are one."""
+        described = {ref: self._program.definition(ref) for ref in self._targets}
+        known = {
+            (one.qualified_name, without_marks(one.parameters))
+            for ref, one in described.items()
+            if (ref.file, self._program.units[ref.file].name_lines[ref.symbol], one.qualified_name) in places
+        }
+        return {
+            ref
+            for ref, one in described.items()
+            if (one.qualified_name, without_marks(one.parameters)) in known
+        }
+
+    def _places(self, refs: Iterable[SymbolRef]) -> tuple[str, ...]:
+        units = self._program.units
+        return tuple(
+            f"{units[ref.file].file.path}:{units[ref.file].name_lines[ref.symbol]}" for ref in sorted(refs)
+        )
 
 
 def _module_names(file: SourceFile) -> Iterator[str]:

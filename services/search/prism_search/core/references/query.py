@@ -42,6 +42,7 @@ class ReferenceQuery(NamedTuple):
             ref=request.ref,
             name=self.name,
             definitions=tuple(map(definition_place, self.match.found)),
+            one_overload=self.match.is_one_overload,
             path_filter=request.path_filter,
             reference_type=request.reference_type,
             source_only=request.source_only,

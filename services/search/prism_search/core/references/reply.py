@@ -1,11 +1,13 @@
 """One page of the references of a symbol, with the lines of text that they leave unexplained."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import filterfalse
 
 from prism_catalog.target import Target
 from prism_contracts.code import EDGE_KINDS, EdgeStatus, Flag, ReferenceKind
 from prism_contracts.rpc.symbols import (
+    Definition,
     Reconciliation,
     ReferenceEntry,
     ReferencePage,
@@ -14,14 +16,16 @@ from prism_contracts.rpc.symbols import (
     TextLine,
     UsesReply,
 )
-from prism_search.core.definitions import definition_reply, distinct_places
+from prism_search.core.definitions import DefinitionMatch, definition_reply, distinct_places
 from prism_search.core.lines import shown
+from prism_search.core.overloads import shown_parameters
 from prism_search.core.references.edges import Edge, SourceFile, count_elsewhere, count_groups, group_of
 from prism_search.core.references.query import ReferenceQuery
 from prism_search.core.references.text import Text, TextFile, TextFileLine, code_lines, read_text
 from prism_store.globs import compile_glob
 
 DEFINITIONS_SHOWN_MAX = 5
+OVERLOADS_SHOWN_MAX = 20  # of one function
 UNEXPLAINED_SHOWN_MAX = 40
 MENTIONS_SHOWN_MAX = 12
 # Lines that mean another symbol are listed with the references if there are no more than these.
@@ -62,9 +66,7 @@ def symbol_references(
     )
     return SymbolReferences(
         symbol=match.name.spelled,
-        definitions=tuple(
-            definition_reply(target, one.point, one.symbol) for one in defined[:DEFINITIONS_SHOWN_MAX]
-        ),
+        definitions=tuple(_described(target, defined, overloaded=match.overload is not None)),
         total_definitions=len(defined),
         entries=tuple(_with_texts(target, uses.entries, files)) if is_main else (),
         counts=uses.counts,
@@ -99,7 +101,25 @@ def symbol_references(
         suggestions=match.suggestions,
         matched=match.name.matched_suffix(match.found[0].fit) if match.found else "",
         unparsed=match.unparsed,
+        overload=match.overload,
     )
+
+
+def _described(
+    target: Target, defined: Sequence[DefinitionMatch], *, overloaded: bool
+) -> Iterator[Definition]:
+    """Yields the first definitions, with their parameters where these tell them apart."""
+    parameters = [shown_parameters(one.point.text("language"), one.symbol) for one in defined]
+    names = Counter(one.symbol.qualified_name for one in defined)
+    known = Counter(
+        name
+        for name, _ in {(one.symbol.qualified_name, of) for one, of in zip(defined, parameters, strict=True)}
+    )
+    are_overloads = overloaded or any(known[name] > 1 for name in names if any(parameters))
+    shown_max = OVERLOADS_SHOWN_MAX if are_overloads and len(names) == 1 else DEFINITIONS_SHOWN_MAX
+    for one, of in zip(defined[:shown_max], parameters, strict=False):
+        reply = definition_reply(target, one.point, one.symbol)
+        yield reply.model_copy(update={"parameters": of}) if are_overloads else reply
 
 
 def _others_shown(query: ReferenceQuery, uses: UsesReply, text: Text) -> Sequence[TextFileLine]:
@@ -160,6 +180,7 @@ def _entry(target: Target, edge: Edge) -> ReferenceEntry:
         strategy=edge.strategy,
         text="",
         stored=reference.alias if reference.kind is ReferenceKind.VALUE else "",
+        reaches=edge.reaches,
     )
 
 
