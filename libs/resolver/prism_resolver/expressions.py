@@ -19,6 +19,8 @@ OWN_CLASS = frozenset({"cls", "mcs", "mcls", "metacls"})
 _REQUIRE = re.compile(r"""require\(\s*(['"])([^'"]+)\1\s*\)""")
 # Before the module, the name of a step that is such a call.
 REQUIRED = "require:"
+# Before a name of PHP that begins in no namespace: `\Shop\Depot`.
+ABSOLUTE = "\\"
 STEPS_MAX = 40
 # Longer expressions are not names: the parser truncates them at about half of this.
 CHARS_MAX = 200
@@ -56,6 +58,9 @@ def steps_of(expression: str) -> tuple[Step, ...]:
     if text.startswith("(") and _end_of_group(text, 0) == len(text):
         return steps_of(text[1:-1])
     steps: list[Step] = []
+    is_absolute = text.startswith(ABSOLUTE)
+    if is_absolute:
+        text = text.lstrip("\\.")
     at = 0
     if required := _REQUIRE.match(text):
         steps.append(Step(f"{REQUIRED}{required[2]}"))
@@ -72,6 +77,8 @@ def steps_of(expression: str) -> tuple[Step, ...]:
                 return ()
             steps.append(CALL)
         at = _after_dot(text, at)
+    if is_absolute and steps:
+        steps[0] = Step(f"{ABSOLUTE}{steps[0].name}")
     return tuple(steps) if at >= 0 else ()
 
 

@@ -121,4 +121,4 @@ def _owners(reference: Reference) -> Iterator[Reference]:
 
 
 def _head(use: Reference) -> str:
-    return use.qualifier.partition(".")[0] or use.name
+    return (use.qualifier.partition(".")[0] or use.name).lstrip("\\")

@@ -6,10 +6,11 @@ guessed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
-from prism_resolver.expressions import CALL, REQUIRED, Step, is_own_object, steps_of
+from prism_resolver.expressions import ABSOLUTE, CALL, REQUIRED, Step, is_own_object, steps_of
 from prism_resolver.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
@@ -28,6 +29,7 @@ from prism_resolver.languages import (
     NO_CONSTRUCTORS,
     OBJECT_MODULES,
     OPEN_TYPES,
+    SEES_NO_NAMESPACE,
     is_final,
 )
 from prism_resolver.modules import Certainty
@@ -95,6 +97,7 @@ class Inference:
             self._in_file,
             self._in_package,
             self._in_namespace,
+            self._in_no_namespace,
             self._global_type,
         ):
             value = find(name, location)
@@ -199,6 +202,15 @@ class Inference:
             self._namespaced[known] = next((value for value in values if value.is_known), None)
         return self._namespaced[known]
 
+    def _in_no_namespace(self, name: str, location: Location) -> Value | None:
+        """Finds a name of PHP in no namespace. Code in a namespace sees functions and constants there, and no class."""
+        unit = location.unit
+        if unit.language not in SEES_NO_NAMESPACE:
+            return None
+        value = self._program.outside_namespaces(unit, name)
+        is_seen = value.is_known and not (unit.declared and self._is_class(value))
+        return value if is_seen else None
+
     def _in_imported_types(self, name: str, location: Location) -> Value | None:
         """Finds a static member of a type whose members are imported: `import static a.Depot.*`, `using static a.Depot`."""
         unit = location.unit
@@ -298,7 +310,10 @@ class Inference:
     def _head(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
         """Returns the value of the first steps, and the remaining steps."""
         unit = location.unit
-        if (start := self._object(steps, location)) is not None:
+        start = self._object(steps, location)
+        if start is None and unit.language in SEES_NO_NAMESPACE:
+            start = self._in_namespaces(steps, location)
+        if start is not None:
             return start
         for count in range(len(steps), 1, -1):
             dotted = ".".join(step.name for step in steps[:count])
@@ -383,6 +398,51 @@ class Inference:
         )
         return (EXTERNAL if is_foreign else UNKNOWN), steps[1:]
 
+    def _in_namespaces(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
+        """Returns the value of the first steps of a name of PHP, and the remaining steps."""
+        if steps[0].name.startswith(ABSOLUTE):
+            bare = (Step(steps[0].name.removeprefix(ABSOLUTE)), *steps[1:])
+            return self._namespaced_name(bare, location, [""])
+        value = self.name_at(steps[0].name, location)
+        if value.is_known or len(steps) == 1:
+            return value, steps[1:]
+        return self._namespaced_name(steps, location, [f"{location.unit.declared}.", ""])
+
+    def _namespaced_name(
+        self, steps: Sequence[Step], location: Location, outer: Sequence[str]
+    ) -> tuple[Value, Sequence[Step]]:
+        """Resolves a name of PHP with its namespace, and returns the remaining steps.
+
+        A class comes before a namespace of its name. `outer` are what may be before the first step.
+        """
+        named = [step.name for step in takewhile(lambda step: step is not CALL and step.name, steps)]
+        for before in outer:
+            for count in range(len(named) - 1, 0, -1):
+                module = self._program.namespace(location.unit, f"{before}{'.'.join(named[:count])}")
+                if (
+                    module.is_known
+                    and (found := self.member_of(module, named[count])).kind is ValueKind.SYMBOL
+                ):
+                    return found, steps[count + 1 :]
+            for count in range(len(named), 0, -1):
+                module = self._program.namespace(location.unit, f"{before}{'.'.join(named[:count])}")
+                if module.is_known:
+                    return module, steps[count:]
+        return self._program.outside_namespaces(location.unit, named[0]), steps[1:]
+
+    def in_namespace(self, steps: Sequence[Step], name: str, location: Location) -> Value:
+        """Returns what the namespace of PHP that some steps spell has under a name."""
+        path = ".".join(step.name for step in steps)
+        before = [""] if path.startswith(ABSOLUTE) else [f"{location.unit.declared}.", ""]
+        modules = (self._program.namespace(location.unit, f"{one}{path.lstrip(ABSOLUTE)}") for one in before)
+        found = (self.member_of(module, name) for module in modules if module.is_known)
+        return next((one for one in found if one.kind is ValueKind.SYMBOL), UNKNOWN)
+
+    def outside_namespaces(self, name: str, location: Location) -> Value:
+        r"""Returns what is in no namespace of PHP under a name: `\Depot`."""
+        value = self._program.outside_namespaces(location.unit, name)
+        return value if value.is_known else EXTERNAL
+
     def _in_named_package(
         self, steps: Sequence[Step], location: Location
     ) -> tuple[Value, Sequence[Step]] | None:
@@ -466,6 +526,8 @@ class Inference:
         if value.kind not in {ValueKind.INSTANCE, ValueKind.SYMBOL} or value.certainty is not Certainty.YES:
             return False
         unit = self._program.units[value.symbols[0].file]
+        if unit.language in SEES_NO_NAMESPACE and value.kind is ValueKind.INSTANCE:
+            return False  # after `instanceof`, a variable has the members of another type
         is_made = self._program.definition(value.symbols[0]).qualified_name in unit.makers
         if unit.language in OPEN_TYPES or is_made:  # code may add members to what a function makes
             return False
@@ -544,6 +606,8 @@ class Inference:
             return EXTERNAL
         if value.kind is ValueKind.SYMBOL and self._is_class(value):
             return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
+        if value.kind is ValueKind.EXTERNAL and location.unit.language in SEES_NO_NAMESPACE:
+            return UNKNOWN  # a class of the repository may implement an interface of a package
         return value if value.kind in {ValueKind.EXTERNAL, ValueKind.INSTANCE} else UNKNOWN
 
     def _types_among(self, refs: Iterable[SymbolRef]) -> tuple[SymbolRef, ...]:

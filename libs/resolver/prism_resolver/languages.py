@@ -18,6 +18,10 @@ FAMILIES = (ECMASCRIPT, C_FAMILY, JVM)
 FOLDER_PACKAGES = frozenset({"go"})
 # Files in the same folder, or package, see each other's names.
 SAME_FOLDER = JVM | {"go", "php"}
+# A file says which package it is in, and an import names it so, wherever the file is.
+PACKAGES_ARE_DECLARED = JVM | {"php"}
+# What is in no namespace is visible everywhere.
+SEES_NO_NAMESPACE = frozenset({"php"})
 # An import makes all definitions of the other file visible.
 WILDCARD_IMPORTS = C_FAMILY | {"ruby"}
 # If two wildcard imports provide the same name, the later one wins.

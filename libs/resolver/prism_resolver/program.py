@@ -20,8 +20,10 @@ from prism_resolver.languages import (
     NODE_MODULES,
     NPM_PACKAGE,
     OPEN_TYPES,
+    PACKAGES_ARE_DECLARED,
     REEXPORTS_MODULES,
     SAME_FOLDER,
+    SEES_NO_NAMESPACE,
     family_of,
     is_standard,
 )
@@ -36,6 +38,7 @@ from prism_resolver.unit import (
     Import,
     Unit,
     UnitDefinition,
+    dotted_namespace,
     is_submodule,
     read_unit,
 )
@@ -356,8 +359,8 @@ class Program:
             yield self._exporters, name.removeprefix(_EXPORTED)
         for field in unit.stored:
             yield self._storing, field
-        if unit.declared:
-            yield self._by_package, unit.declared
+        for package in unit.namespaces or filter(None, [unit.declared]):
+            yield self._by_package, package
 
     def stored_in(self, field: str) -> Iterator[tuple[Unit, str]]:
         """Yields the values that files store in fields of this name, each with the file.
@@ -488,7 +491,7 @@ class Program:
         return NOT_FOUND
 
     def _find(self, unit: Unit, module: str) -> LocatedModule:
-        if unit.language in JVM and (located := self._declaring(unit, module)).units:
+        if unit.language in PACKAGES_ARE_DECLARED and (located := self._declaring(unit, module)).units:
             return located
         found: dict[Certainty, list[Unit]] = {Certainty.YES: [], Certainty.MAYBE: []}
         for other in self._by_key.get(key(unit.file, module), {}).values():
@@ -505,11 +508,15 @@ class Program:
 
     def _declaring(self, unit: Unit, module: str) -> LocatedModule:
         """Returns the files that declare a package, or a type of one with its nested types: `a.Depot.Gate`."""
-        parts = module.split(".")
+        parts = dotted_namespace(module).split(".")
         for count in range(len(parts), max(0, len(parts) - NESTED_MAX), -1):
             files = self._by_package.get(".".join(parts[:count]), {})
             owners = self._exporters.get(parts[count], {}) if count < len(parts) else files
-            found = [other for file, other in files.items() if file in owners]
+            found = [
+                other
+                for file, other in files.items()
+                if file in owners and _group_of(other.language) == _group_of(unit.language)
+            ]
             near = [other for other in found if other.scope == unit.scope]
             if found:
                 # A type of a package that one other repository declares is that one, whatever provides it.
@@ -517,6 +524,28 @@ class Program:
                 certainty = Certainty.YES if near or is_one else Certainty.MAYBE
                 return LocatedModule(tuple(_ordered(near or found)), certainty)
         return NOT_FOUND
+
+    def namespace(self, unit: Unit, name: str) -> Value:
+        """Returns a namespace of PHP, by its name with dots, as a module; unknown without a file that declares it."""
+        files = [one for one in self._by_package.get(name, {}).values() if one.language == unit.language]
+        near = [one for one in files if one.scope == unit.scope]
+        scopes = {one.scope for one in files}
+        if not files:
+            return UNKNOWN
+        certainty = Certainty.YES if near or len(scopes) == 1 else Certainty.MAYBE
+        self._imported_files.setdefault(unit.id, set()).update(one.id for one in near or files)
+        return _module_value(LocatedModule(tuple(_ordered(near or files)), certainty))
+
+    def outside_namespaces(self, unit: Unit, name: str) -> Value:
+        """Returns what files of PHP define in no namespace, which all files see; uncertain if several do."""
+        files = [
+            one
+            for one in self._exporters.get(name, {}).values()
+            if one.language == unit.language and one.scope == unit.scope and not one.declared
+        ]
+        refs = tuple(SymbolRef(one.id, at) for one in _ordered(files) for at in one.named.get(name, ()))
+        certainty = Certainty.YES if len(files) == 1 else Certainty.MAYBE
+        return Value(ValueKind.SYMBOL, refs, certainty, Strategy.SAME_PACKAGE) if refs else UNKNOWN
 
     def nearest_value(self, unit: Unit, value: Value) -> Value:
         """Returns the part of a value in the source root nearest to a file; uncertain if several are as near."""
@@ -618,7 +647,12 @@ class Program:
         """Returns the value that an import binds: a definition, or a module."""
         known = (unit.id, one.name, one.module)
         if known not in self._imported_values:
-            value = self._find_imported_value(unit, one)
+            is_outside = unit.language in SEES_NO_NAMESPACE and one.module == one.name  # `use Depot;`
+            value = (
+                self.outside_namespaces(unit, one.name)
+                if is_outside
+                else self._find_imported_value(unit, one)
+            )
             if self._in_progress:
                 return value  # may be incomplete
             self._imported_values[known] = value
@@ -648,7 +682,10 @@ class Program:
         named = located if _names_module(one) else self.locate(unit, joined)
         if located.units and not named.units and unit.language != "rust":
             return EXTERNAL if located.certainty is Certainty.YES else UNKNOWN
-        is_foreign = not named.units and unit.language in ECMASCRIPT and self._is_foreign(unit, one.module)
+        is_foreign = not named.units and (
+            (unit.language in ECMASCRIPT and self._is_foreign(unit, one.module))
+            or unit.language in SEES_NO_NAMESPACE
+        )
         value = EXTERNAL if is_foreign else _module_value(named)
         return self._member_of_path(unit, one, value) if unit.language == "rust" else value
 
@@ -1013,7 +1050,7 @@ def _visible_groups(unit: Unit) -> Iterator[Hashable]:
     """Yields the groups of files whose names a file sees without an import."""
     if unit.language in SAME_FOLDER | MEMBERS_IN_FOLDER:
         yield unit.scope, _group_of(unit.language), unit.package
-    if unit.language in MEMBERS_ANYWHERE | OPEN_TYPES:
+    if unit.language in MEMBERS_ANYWHERE | OPEN_TYPES | SEES_NO_NAMESPACE:
         yield from ((unit.scope, language) for language in family_of(unit.language))
 
 
@@ -1074,11 +1111,9 @@ def _share_members(unit: Unit, other: Unit) -> bool:
 
 def _share_names(unit: Unit, other: Unit) -> bool:
     """Returns whether two files see each other's definitions without an import."""
-    return (unit.scope, unit.package, _group_of(unit.language)) == (
-        other.scope,
-        other.package,
-        _group_of(other.language),
-    )
+    if unit.scope != other.scope or _group_of(unit.language) != _group_of(other.language):
+        return False
+    return unit.package == other.package or unit.package in other.namespaces
 
 
 def _group_of(language: str) -> str:
@@ -1088,7 +1123,7 @@ def _group_of(language: str) -> str:
 
 def _is_elsewhere(other: Unit, module: str) -> bool:
     """Returns whether a file declares a package that an imported module is not in, whatever its folder is called."""
-    return bool(other.declared) and not f"{module}.".startswith(f"{other.declared}.")
+    return bool(other.declared) and not f"{dotted_namespace(module)}.".startswith(f"{other.declared}.")
 
 
 def _nearest(unit: Unit, others: Sequence[Unit]) -> Sequence[Unit]:

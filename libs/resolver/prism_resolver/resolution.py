@@ -23,7 +23,7 @@ from prism_contracts.code import (
     Strategy,
     SymbolKind,
 )
-from prism_resolver.expressions import Step, is_own_object, steps_of
+from prism_resolver.expressions import ABSOLUTE, Step, is_own_object, steps_of
 from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
@@ -39,6 +39,7 @@ from prism_resolver.languages import (
     METHODS_ARE_CALLED,
     ONLY_MEMBERS_OF_RESULTS,
     READS_OF_LOCALS,
+    SEES_NO_NAMESPACE,
     TYPES_APART,
     family_of,
 )
@@ -271,7 +272,8 @@ class Resolver:
                 yield ReferenceEdge(position, ref, status, meaning.strategy)
         if meaning.lookup is not LookupKind.NOTHING:
             yield from self._candidate_edges(position, reference, meaning.lookup)
-        if reference.kind is ReferenceKind.IMPORT:
+        # A namespace of PHP is no file.
+        if reference.kind is ReferenceKind.IMPORT and self._unit.language not in SEES_NO_NAMESPACE:
             known = set(meaning.targets)
             yield from (edge for edge in self._modules(position, reference) if edge.target not in known)
 
@@ -498,6 +500,10 @@ class Resolver:
         return self._unit.language in IMPLICIT_OBJECT and bool(location.inside)
 
     def _member_meaning(self, reference: Reference) -> Meaning:
+        if reference.qualifier == ABSOLUTE:
+            location = self._location_of(reference.symbol, reference.line)
+            outside = self._inference.outside_namespaces(reference.name, location)
+            return self._as_meaning(outside, LookupKind.NOTHING)
         meaning = self._by_qualifier(reference)
         # In C, what a struct has are fields: `gate->open()` calls no function `open`.
         is_field = reference.kind is ReferenceKind.CALL and self._unit.language == "c"
@@ -594,11 +600,7 @@ class Resolver:
         if not value.is_known and self._is_read_from_local(reference, steps):
             return UNTRACED
         member = self._inference.member_of(value, reference.name)
-        if self._unit.language == "csharp" and not self._takes(member, reference):
-            extension = self._inference.extension_of(value, reference.name)
-            member = extension if extension.is_known else member
-        if value.kind is ValueKind.UNKNOWN and self._unit.language in JVM and reference.name[:1].isupper():
-            member = self._inference.value_of((*steps, Step(reference.name)), location)  # `town.shop.Depot`
+        member = self._outside_type(member, value, reference, location)
         if value.kind is ValueKind.SUPER and not member.is_known and self._unit.language in BASES_ARE_NAMED:
             return Meaning()  # `super.reset()`: a base class of another repository has it
         # A subclass may have what this class lacks.
@@ -615,6 +617,18 @@ class Resolver:
         )
         member = self._whole(member)
         return self._as_meaning(member, LookupKind.MEMBERS if is_object else LookupKind.ALL)
+
+    def _outside_type(self, member: Value, value: Value, reference: Reference, location: Location) -> Value:
+        """Returns what a name after a dot means besides a member: an extension, or a name in a package or a namespace."""
+        language, steps = self._unit.language, steps_of(reference.qualifier)
+        found = UNKNOWN
+        if language in SEES_NO_NAMESPACE and member.kind is not ValueKind.SYMBOL:
+            found = self._inference.in_namespace(steps, reference.name, location)
+        if language == "csharp" and not self._takes(member, reference):
+            found = self._inference.extension_of(value, reference.name)
+        if value.kind is ValueKind.UNKNOWN and language in JVM and reference.name[:1].isupper():
+            return self._inference.value_of((*steps, Step(reference.name)), location)  # `town.shop.Depot`
+        return found if found.is_known else member
 
     def _takes(self, member: Value, reference: Reference) -> bool:
         """Whether a member is known, and is no function that the arguments of a call surely do not fit."""

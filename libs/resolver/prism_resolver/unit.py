@@ -123,6 +123,7 @@ class Unit:
     declared: str = ""  # the package that the file says it is in
     # The name by which imports of the folder are used, where its path need not end with it: in Go.
     package_name: str = ""
+    namespaces: Sequence[str] = ()  # all that it says, if it is a file of PHP with several
     # The folder below which the folders of packages begin, or the module that it belongs to.
     root: str = ""
     # Namespaces of C# that the file imports for all files of its project.
@@ -151,7 +152,8 @@ def read_unit(facts: FileFacts) -> Unit:
     reader = _UnitReader(facts)
     wildcards, imports = reader.imports()
     variables, returns = reader.variables()
-    stated = reader.declared_package()
+    packages = reader.declared_packages()
+    stated = packages[0] if packages else ""
     declared = "" if facts.language in FOLDER_PACKAGES else stated
     folder = facts.path.rpartition("/")[0]
     return Unit(
@@ -177,6 +179,7 @@ def read_unit(facts: FileFacts) -> Unit:
         package=declared or _package(facts),
         declared=declared,
         package_name="" if declared else stated,
+        namespaces=packages if packages[1:] else (),
         root=_root(folder, declared) if facts.language in JVM else "",
         everywhere=reader.everywhere(),
         manifest=named_manifest(facts.path, facts.symbols),
@@ -287,6 +290,11 @@ def enclosing_type(facts: FileFacts, symbol: int) -> str:
     return ""
 
 
+def dotted_namespace(path: str) -> str:
+    r"""Returns a package or namespace with dots between its parts: `Town.Shop` of `\Town\Shop`."""
+    return path.lstrip("\\").replace("::", ".").replace("\\", ".") if "\\" in path or "::" in path else path
+
+
 def own_variable(name: str) -> str:
     """Returns the variable of the object itself, `depot` for `self.depot`; empty for any other name."""
     found = OWN_VARIABLE.fullmatch(name)
@@ -311,8 +319,10 @@ class _UnitReader:
         ]
         self.makers = _makers(self.definitions) if facts.language in ECMASCRIPT else frozenset()
 
-    def declared_package(self) -> str:
-        return next((one.type for one in self._facts.bindings if one.name == PACKAGE and one.symbol < 0), "")
+    def declared_packages(self) -> list[str]:
+        """Returns the package, with dots; a file of PHP may have several."""
+        found = (one.type for one in self._facts.bindings if one.name == PACKAGE and one.symbol < 0)
+        return list(dict.fromkeys(map(dotted_namespace, found)))
 
     def everywhere(self) -> list[str]:
         return [one.type for one in self._facts.bindings if one.name == GLOBAL_USING and one.symbol < 0]
@@ -328,9 +338,22 @@ class _UnitReader:
         for position, symbol in enumerate(self._facts.symbols):
             if symbol.kind not in VALUE_KINDS or (symbol.qualified_name, symbol.name_line) not in imported:
                 found.setdefault(symbol.qualified_name, []).append(position)
-        for name, position in self.enumerators():
+        for name, position in (*self.enumerators(), *self.namespaced()):
             found.setdefault(name, []).append(position)
         return found
+
+    def namespaced(self) -> Iterator[tuple[str, int]]:
+        """Yields what is in the braces of a namespace of PHP, by its name there.
+
+        Without braces, a namespace is not part of the names.
+        """
+        symbols = self._facts.symbols if self._facts.language == "php" else ()
+        outer = ""
+        for position, symbol in enumerate(symbols):
+            if symbol.kind is SymbolKind.NAMESPACE:
+                outer = f"{symbol.qualified_name}."
+            elif outer and symbol.qualified_name.startswith(outer):
+                yield symbol.qualified_name.removeprefix(outer), position
 
     def enumerators(self) -> Iterator[tuple[str, int]]:
         """Yields the constants of C that the scope around their enumeration sees, by their qualified name there."""

@@ -47,7 +47,9 @@ class Nesting:
 
     def _enter(self, definition: MatchedDefinition) -> None:
         self._pop_twin(definition)
-        depth = 2 if self._stack and self._is_beside(definition, self._stack[-1][0]) else 1
+        is_promoted = bool(self._stack) and _is_promoted(definition, self._stack[-1][0])
+        is_beside = bool(self._stack) and self._is_beside(definition, self._stack[-1][0])
+        depth = 2 if is_beside or is_promoted else 1
         outer, path, index = self._stack[-depth] if len(self._stack) >= depth else (None, "", -1)
         if self._is_dropped(definition, outer):
             return
@@ -62,8 +64,9 @@ class Nesting:
             self.outer.append(outer)
             if definition.kind in TYPE_KINDS:
                 self._types[path] = index
-        self._stack.append((definition, path, index))
-        self._mark(definition.start, index)
+        if not is_promoted:  # its type and its default belong to the constructor
+            self._stack.append((definition, path, index))
+            self._mark(definition.start, index)
 
     def _pop_twin(self, definition: MatchedDefinition) -> None:
         """Two names of one node (`a, b = 1, 2`) are siblings."""
@@ -101,3 +104,9 @@ class Nesting:
     def _mark(self, byte: int, index: int) -> None:
         self._starts.append(byte)
         self._inside.append(index)
+
+
+def _is_promoted(definition: MatchedDefinition, outer: MatchedDefinition) -> bool:
+    """Whether a property of PHP is declared as a parameter of the constructor: `__construct(private Depot $depot)`."""
+    is_property = definition.kind is SymbolKind.PROPERTY and outer.kind in CALLABLE_KINDS
+    return is_property and definition.start < outer.body

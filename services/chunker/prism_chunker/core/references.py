@@ -34,6 +34,8 @@ _FIELD, _OBJECT = "field_identifier", "this"
 _BASE_OBJECT = "super"
 # A name as a value in Ruby: `depot.send(:open)`.
 _SYMBOL = "simple_symbol"
+# A name of PHP with its namespace: `\Shop\Depot`.
+_QUALIFIED_NAME, _NAMESPACE_SEPARATOR = "qualified_name", "\\"
 # The qualifier of a member whose receiver is too long to be followed.
 UNKNOWN_RECEIVER = "()"
 
@@ -114,6 +116,7 @@ def _reference(
         qualifier = qualifier or _OBJECT
     if syntax.has_tokens and is_token(node):
         qualifier = owner_of(node, source) if key == "assign" else qualifier_of(node, source)
+    qualifier, name = _namespaced(node, qualifier, name)
     if key == "overridden":
         qualifier = _BASE_OBJECT
     alias = alias_of(captures, source)
@@ -137,6 +140,14 @@ def _reference(
         alias=alias,
         arguments=arguments_of(node, symbol, source, bindings) if is_call and bindings else "",
     )
+
+
+def _namespaced(node: Node, qualifier: str, name: str) -> tuple[str, str]:
+    """Returns the namespace of a qualified name of PHP and its last part; other names unchanged."""
+    if node.type != _QUALIFIED_NAME or _NAMESPACE_SEPARATOR not in name:
+        return qualifier, name
+    namespace, separator, last = name.rpartition(_NAMESPACE_SEPARATOR)
+    return namespace or separator, last
 
 
 def _method_around(symbol: int, nesting: Nesting) -> str:

@@ -2,6 +2,7 @@
 
 from operator import attrgetter
 
+from prism_chunker.core import docblocks
 from prism_chunker.core.bindings import BindingReader, find_variables
 from prism_chunker.core.comments import Leads
 from prism_chunker.core.cuts import find_cuts
@@ -47,12 +48,16 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     uses = macro_uses[: budget.references_max - len(references)]
     uses_max = budget.references_max - len(references) - len(uses)
     uses += read_uses(syntax, places, scopes, uses_max, macros.keys())
+    if language.id in docblocks.LANGUAGES:
+        said = docblocks.read_docblocks(syntax, nesting, language.own_object)
+        uses += said.references[: max(0, budget.references_max - len(references) - len(uses))]
+        bindings = tuple(docblocks.with_declared(bindings, said.bindings)[: budget.bindings_max])
     return ParsedFile(
         parse="partial" if syntax.root.has_error else "ok",
         cuts=find_cuts(syntax, lines, leads, budget.nodes_max),
         symbols=find_symbols(language, syntax, nesting, leads),
         references=tuple(sorted([*references, *uses], key=attrgetter("line"))),
-        bindings=tuple(sorted([*read_file_bindings(syntax), *bindings], key=attrgetter("line"))),
+        bindings=tuple(sorted([*read_file_bindings(language, syntax), *bindings], key=attrgetter("line"))),
     )
 
 

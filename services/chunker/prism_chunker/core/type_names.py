@@ -19,7 +19,7 @@ _MARKS = re.compile(
 _LITERAL = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`[^`]*`")
 _QUOTED = re.compile(r"([\"'`])(.*)\1")
 _ENDS = re.compile(r"(?:[?!*&\s]|\.\.\.|\bconst\b)+$")
-_NAMED = re.compile(r"\\?([^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*)\s*(?:([<\[])(.*)[>\]])?", re.DOTALL)
+_NAMED = re.compile(r"(\\?[^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*)\s*(?:([<\[])(.*)[>\]])?", re.DOTALL)
 _SEPARATOR = re.compile(r"\.|::|\\")
 _NO_VALUES = frozenset({"None", "null", "undefined", "nil", "NoneType", "Null"})
 # A value of one of these types may be anything, or is nothing.

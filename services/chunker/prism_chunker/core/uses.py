@@ -47,7 +47,8 @@ _READS = frozenset(
     }
 )
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
-_HEAD = re.compile(rb"(?:\(\*|!)?([\w$@]+)")  # `(*Depot).open` in Go, `!depot.isOpen` in Swift
+# `(*Depot).open` in Go, `!depot.isOpen` in Swift, `\Shop\Depot` in PHP
+_HEAD = re.compile(rb"(?:\(\*|!|\\)?([\w$@]+)")
 # The start of a path that begins with a crate of Rust, which no import needs to name; not one of the language's.
 _CRATE = re.compile(rb"(?!(?:std|core|alloc|Self)\b)[a-z_]\w*+::")
 # Built-in names of types and values.
@@ -103,8 +104,7 @@ def read_uses(
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
                 qualifier, name = _split(path)
-                if "on" in captures:  # `getattr(depot, "weigh")`, `depot?.Size`
-                    qualifier = text_of(captures["on"][0], syntax.source)
+                qualifier = _object_of(captures, syntax.source) or qualifier
                 symbol = scopes.nesting.around(start)
                 head = head_of(qualifier) if qualifier else name
                 is_hidden = scopes.shadows.hides(head, start, is_type=kind is ReferenceKind.TYPE)
@@ -169,12 +169,23 @@ def _start(captures: Captures, node: Node, syntax: Syntax) -> int:
     return node.start_byte + source.startswith(b":", node.start_byte)
 
 
+def _object_of(captures: Captures, source: bytes) -> str:
+    """Returns the object that a use names apart from its member; empty without one."""
+    if "inside" in captures:  # `#[DataProvider('weights')]`
+        return "self"
+    # `getattr(depot, "weigh")`, `depot?.Size`
+    return text_of(captures["on"][0], source) if "on" in captures else ""
+
+
 def _split(path: str) -> tuple[str, str]:
     """Returns the text before the last dot, and the name after it; two empty strings if it is not a path."""
     if path.isidentifier():
         return "", path
     parts = _PATH.fullmatch(path)
-    return (" ".join((parts[1] or "").split()), parts[2]) if parts else ("", "")
+    if parts is None:
+        return "", ""
+    # `\Depot` in PHP, which is in no namespace
+    return " ".join((parts[1] or path[: path.startswith("\\")]).split()), parts[2]
 
 
 class Scopes:
@@ -241,6 +252,8 @@ class Scopes:
             for one in (bindings if language.reads_members else ())
             if one.name.startswith(own) and (one.type or one.made_by)
         }
+        # Members of the own object that no class of the file has may be inherited.
+        self._inherits = language.id == "php"
         self._own_classes = _OWN_CLASSES if language.id == "php" else frozenset[str]()
         self._heads |= {name.encode() for name in self._own_classes}
 
@@ -264,9 +277,7 @@ class Scopes:
         if is_exported or qualifier == _BASE_OBJECT or qualifier in self._own_classes:
             return True
         if head in _OWN_OBJECTS or qualifier.startswith("@"):
-            return name in self._names.members or (
-                bool(self._typed_members) and head_of(qualifier[len(head) :]) in self._typed_members
-            )
+            return self._is_own_member(qualifier[len(head) :], name)
         if qualifier and self._typed and self._is_among(self._typed, head, symbol):
             return True
         if head in self._names.known:
@@ -274,6 +285,13 @@ class Scopes:
         if self._sees_others:
             return head.encode() not in self._hidden
         return head in self._in_body and self._is_in_body(symbol)
+
+    def _is_own_member(self, qualifier: str, name: str) -> bool:
+        """Whether a name after the own object, and maybe a member of it, is worth a reference."""
+        member = head_of(qualifier)
+        if name in self._names.members or member in self._typed_members:
+            return True
+        return self._inherits and member not in self._names.members
 
     def _is_in_body(self, symbol: int) -> bool:
         """Whether a symbol's code is in the body of a class, outside of its methods."""
