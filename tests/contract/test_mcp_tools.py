@@ -81,6 +81,7 @@ SOMETIMES = {
     "levels_in_text",
     "stops",
     "note",
+    "outside",
     "structural",
     "notes",
     "answers",

@@ -629,3 +629,75 @@ def test_constructor_is_used_by_what_makes_the_object():
         graph, no_ranks(graph), one_symbol(graph, "r", "Depot.__init__", ""), request, RECEIPT
     )
     assert [(one.node.symbol, one.used_by) for one in reply.changed] == [("Depot.__init__", 1)]
+
+
+OUTSIDE = {
+    "depot.py": """\
+import abc
+from collections.abc import Iterator as Walk
+
+class Depot(abc.ABC): ...
+class Parcels(Walk[int]): ...
+class Heavy(Parcels): ...
+""",
+    "tests/test_depot.py": "from typing import Iterator\n\nclass Fake(Iterator): ...\n",
+    "Gate.java": "import java.io.Closeable;\nclass Gate implements Closeable {}\nclass Door extends java.lang.Exception {}\n",
+    "gate.rs": "use std::fmt;\nstruct Gate;\nimpl fmt::Display for Gate {}\n",
+    "gate.go": """\
+package gate
+
+import "net/http"
+
+type Gate struct{}
+
+func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {}
+
+type Wide struct{ http.Handler }
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "subtypes", "modules"),
+    [
+        ("Iterator", ["Parcels 5 1", "Fake 3 1", "Heavy 6 2"], {"collections.abc": 1, "typing": 1}),
+        ("collections.abc.Iterator", ["Parcels 5 1", "Heavy 6 2"], {"collections.abc": 1}),
+        ("typing.Iterator", ["Fake 3 1"], {"typing": 1}),
+        ("abc.ABC", ["Depot 4 1"], {"abc": 1}),
+        ("Closeable", ["Gate 2 1"], {"java.io": 1}),
+        ("java.lang.Exception", ["Door 3 1"], {"java.lang": 1}),
+        ("fmt::Display", ["Gate 3 1"], {"std::fmt": 1}),
+    ],
+)
+def test_subtypes_of_a_type_that_the_repository_does_not_define(name, subtypes, modules):
+    graph = graph_of(OUTSIDE, {path: "t" if path.startswith("tests/") else "" for path in OUTSIDE})
+    reply = type_hierarchy(graph, TypeHierarchyRequest(tenant="t", symbol=name), RECEIPT)
+    shown = [f"{one.node.symbol} {one.via.lines[0]} {one.depth}" for one in reply.subtypes]
+    assert shown == subtypes
+    assert reply.outside
+    assert {one.module: one.types for one in reply.outside.modules} == modules
+    assert [reply.subtypes[one.parent].node.symbol for one in reply.subtypes if one.parent >= 0] == [
+        "Parcels" for one in subtypes if one == "Heavy 6 2"
+    ]
+
+
+def test_tests_and_names_without_any_subtype_are_left_out_of_types_outside():
+    graph = graph_of(OUTSIDE, {path: "t" if path.startswith("tests/") else "" for path in OUTSIDE})
+    asked = TypeHierarchyRequest(tenant="t", symbol="typing.Iterator", source_only=True)
+    reply = type_hierarchy(graph, asked, RECEIPT)
+    assert (reply.subtypes, reply.total_subtypes, reply.tests_left_out) == ((), 0, 1)
+    for unknown in ("Sized", "other.Closeable"):
+        with pytest.raises(PrismError) as caught:
+            type_hierarchy(graph, TypeHierarchyRequest(tenant="t", symbol=unknown), RECEIPT)
+        assert caught.value.code is ErrorCode.SYMBOL_NOT_FOUND
+
+
+def test_interfaces_of_the_standard_library_of_go_have_the_types_with_their_methods():
+    reply = type_hierarchy(
+        graph_of(OUTSIDE), TypeHierarchyRequest(tenant="t", symbol="http.Handler"), RECEIPT
+    )
+    assert {one.symbol for one in reply.structural} == {"Gate", "Wide"}
+    assert [one.node.symbol for one in reply.subtypes] == ["Wide"]
+    reply = type_hierarchy(graph_of(OUTSIDE), TypeHierarchyRequest(tenant="t", symbol="io.Reader"), RECEIPT)
+    assert reply.outside
+    assert (reply.structural, reply.subtypes) == ((), ())

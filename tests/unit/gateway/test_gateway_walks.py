@@ -23,6 +23,8 @@ from prism_contracts.rpc.graph import (
     GraphPath,
     ImpactReply,
     OtherMeaning,
+    OutsideModule,
+    OutsideType,
     PathSearch,
     RunCommand,
     SourceLine,
@@ -811,3 +813,39 @@ def test_a_subtype_without_a_name_is_marked_with_what_holds_it() -> None:
     update = {"subtypes": (branch.model_copy(update={"node": held, "overrides": ()}),)}
     text = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text
     assert "subtypes (1 direct: 1 anonymous class):\nvan.py\n  anonymous class, held by mixin (30-40)" in text
+
+
+def test_type_outside_of_the_repository_says_where_it_comes_from() -> None:
+    outside = OutsideType(
+        name="Closeable",
+        modules=(OutsideModule(module="java.io", types=2), OutsideModule(module="", types=1)),
+    )
+    text = reconciliation(
+        text_lines=3, files=2, other_lines=3, unexplained=2, unexplained_lines=(UNRESOLVED, DECLARING)
+    )
+    update = {"roots": (), "outside": outside, "in_text": text}
+    lines = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text.split("\n")
+    assert (
+        lines[0]
+        == "Closeable is not defined in this repository, imported from java.io (2 types), 1 type without a module"
+    )
+    at = lines.index("other lines that may declare a subtype:")
+    assert [line.strip() for line in lines[at + 1 : -2]] == ["z.py", "9: class Late(Closeable):"]
+    assert lines[-2] == (
+        "Not complete: 1 line may declare a subtype (listed above)."
+        " 1 subtype; 3 lines of code in 2 files contain Closeable."
+    )
+
+
+def test_standard_interface_without_a_type_that_has_its_methods_says_so() -> None:
+    update = {
+        "roots": (), "subtypes": (), "total_subtypes": 0, "outside": OutsideType(name="io.Reader", modules=()),
+        "note": "These have all methods of io.Reader:", "in_text": None,
+    }  # fmt: skip
+    lines = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text.split("\n")
+    assert lines[0] == "io.Reader is not defined in this repository"
+    assert lines[1] == "Complete: no declared subtype, no type has all of its methods."
+
+
+UNRESOLVED = TextLine(repo="acme/app", file_path="z.py", line=4, text="except Closeable:")
+DECLARING = TextLine(repo="acme/app", file_path="z.py", line=9, text="class Late(Closeable):")

@@ -185,8 +185,22 @@ class TypeHierarchyRequest(SymbolWalkRequest):
     limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50
 
 
+class OutsideModule(Message):
+    """A module that files import a type from, and how many of its subtypes they declare."""
+
+    module: str  # empty if the files do not say
+    types: int
+
+
+class OutsideType(Message):
+    """A type that the repository does not define, and where its subtypes have it from."""
+
+    name: str
+    modules: tuple[OutsideModule, ...]
+
+
 class TypeHierarchyReply(Message):
-    """The supertypes and subtypes of a type, level by level."""
+    """The supertypes and subtypes of a type, level by level. A type outside of the repository has no roots."""
 
     roots: tuple[GraphNode, ...]
     others: tuple[GraphNode, ...] = ()
@@ -201,6 +215,7 @@ class TypeHierarchyReply(Message):
     structural: tuple[GraphNode, ...] = ()
     total_structural: int = 0
     embedded_outside: tuple[str, ...] = ()  # types whose methods it has too, but which no file defines
+    outside: OutsideType | None = None
     in_text: Reconciliation | None = None
     source_lines: tuple[SourceLine, ...] = ()
     receipt: GraphReceipt

@@ -4,13 +4,14 @@
 kept, so that after a change of one file only few others are resolved again.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prism_atlas.core.builder import EdgeRow, ExternalRow, FileRow, GraphBuilder
+from prism_atlas.core.builder import EdgeRow, ExternalRow, FileRow, GraphBuilder, OutsideBaseRow
 from prism_atlas.core.entries import entries_of
 from prism_atlas.core.go_methods import contracts_of
 from prism_atlas.core.graph import Graph
@@ -25,6 +26,7 @@ from prism_contracts.code import (
     VALUE_KINDS,
     EdgeKind,
     Flag,
+    Reference,
     ReferenceKind,
 )
 from prism_resolver.facts import FileFacts, with_qualifier_uses
@@ -33,9 +35,11 @@ from prism_resolver.occurrences import Occurrences
 from prism_resolver.parameters import OVERLOADS, without_marks
 from prism_resolver.program import Program
 from prism_resolver.resolution import UNTRACED, ReferenceEdge, Resolver
-from prism_resolver.unit import Unit
+from prism_resolver.unit import DEFAULT, WHOLE_MODULE, Unit
 
 _NUMBERS = np.int32
+_SEPARATOR = re.compile(r"[./:\\]+")
+_INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 
 
 class ProgramFile(NamedTuple):
@@ -132,6 +136,7 @@ class Assembly:
             (*_edge_rows(facts, found), *self._implementing_rows(facts, implementing)),
             _external_rows(facts, found),
             filter(self._is_relevant, rows),
+            _outside_bases(facts, self._program.units[facts.id], found),
         )
         self._stale_files.discard(facts.id)
 
@@ -231,6 +236,29 @@ def _edge_rows(facts: FileFacts, found: Iterable[ReferenceEdge]) -> Iterator[Edg
             edge.strategy,
             reference.line,
         )
+
+
+def _outside_bases(facts: FileFacts, unit: Unit, found: Iterable[ReferenceEdge]) -> Iterator[OutsideBaseRow]:
+    """Yields the supertypes that the file declares and that have no edge."""
+    answered = {edge.reference for edge in found}
+    for position, reference in enumerate(facts.references):
+        if reference.kind in _INHERITS and position not in answered:
+            name, module = _imported(unit, reference)
+            kind = EDGE_KINDS[reference.kind]
+            yield OutsideBaseRow(reference.symbol, name, module, reference.line, kind)
+
+
+def _imported(unit: Unit, reference: Reference) -> tuple[str, str]:
+    """Returns the name of a type where it is defined, and the module that the file imports it from."""
+    imports = unit.imports.get(reference.qualifier or reference.name, ())
+    one = next((one for one in imports if reference.line in one.lines), None)
+    if one is None:
+        return reference.name, reference.qualifier
+    if reference.qualifier:
+        is_module = one.name in {WHOLE_MODULE, "", *_SEPARATOR.split(one.module)[-1:]}
+        joiner = "::" if unit.language == "rust" else "."
+        return reference.name, one.module if is_module else f"{one.module}{joiner}{one.name}"
+    return (reference.name if one.name in {WHOLE_MODULE, DEFAULT, ""} else one.name), one.module
 
 
 def _external_rows(facts: FileFacts, found: Iterable[ReferenceEdge]) -> Iterator[ExternalRow]:

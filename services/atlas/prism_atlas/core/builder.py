@@ -22,6 +22,7 @@ from prism_atlas.core.graph import (
     FileTable,
     Graph,
     Numbers,
+    OutsideBaseTable,
     RoleTable,
     StringTable,
     SymbolTable,
@@ -54,6 +55,7 @@ SYMBOL_TEXTS = 3  # the first columns of a symbol's row are strings
 SYMBOL_COLUMNS = 11
 EDGE_COLUMNS = 7
 EXTERNAL_COLUMNS = 2
+OUTSIDE_BASE_COLUMNS = 5
 ENTRY_COLUMNS = 3
 ROLE_COLUMNS = 3
 
@@ -95,6 +97,16 @@ class ExternalRow(NamedTuple):
     line: int
 
 
+class OutsideBaseRow(NamedTuple):
+    """A declared supertype that the repository does not define, as in `OutsideBaseTable`."""
+
+    symbol: int
+    name: str
+    module: str
+    line: int
+    kind: EdgeKind
+
+
 class GraphBuilder:
     """Takes files and edges, returns graphs. Its state is kept, so that the next graph costs little."""
 
@@ -111,6 +123,7 @@ class GraphBuilder:
         self._roles: dict[str, Rows] = {}
         self._edges: dict[str, Rows] = {}
         self._externals: dict[str, Rows] = {}
+        self._outside_bases: dict[str, Rows] = {}
         self._references: dict[str, FileReferences] = {}
 
     def add(
@@ -144,17 +157,24 @@ class GraphBuilder:
         edges: Iterable[EdgeRow],
         externals: Iterable[ExternalRow] = (),
         references: Iterable[ReferenceRow] = (),
+        outside_bases: Iterable[OutsideBaseRow] = (),
     ) -> None:
-        """Replace all edges that leave a file, its external imports and its references."""
+        """Replace all edges that leave a file, its external imports, its references and its supertypes outside."""
         self._edges[file] = rows_of((self._edge(edge) for edge in edges), EDGE_COLUMNS)
         external_rows = [(self._string(module), line) for module, line in externals]
         self._externals[file] = rows_of(external_rows, EXTERNAL_COLUMNS)
+        bases = [
+            (one.symbol, self._string(one.name), self._string(one.module), one.line, _EDGE_CODES[one.kind])
+            for one in outside_bases
+        ]
+        self._outside_bases[file] = rows_of(bases, OUTSIDE_BASE_COLUMNS)
         self._references[file] = file_references(references, self._string, self._serial)
 
     def remove(self, file: str) -> None:
         """Remove a file."""
         self._references.pop(file, None)
         self._externals.pop(file, None)
+        self._outside_bases.pop(file, None)
         for table in (self._files, self._symbols, self._entries, self._roles, self._edges):
             table.pop(file, None)
 
@@ -167,11 +187,14 @@ class GraphBuilder:
         first_symbol = starts([len(self._symbols[file]) for file in ids]).astype(np.int32)
         external_rows = [self._externals.get(file, rows_of([], EXTERNAL_COLUMNS)) for file in ids]
         externals = stack(external_rows, EXTERNAL_COLUMNS)
+        base_rows = [self._outside_bases.get(file, rows_of([], OUTSIDE_BASE_COLUMNS)) for file in ids]
+        outside_bases = stack(base_rows, OUTSIDE_BASE_COLUMNS)
         references = [self._references.get(file, NO_REFERENCES) for file in ids]
         used = (
             files[:, 1:],
             symbols[:, :SYMBOL_TEXTS],
             externals[:, 0],
+            outside_bases[:, 1:3],
             *(part.references[:, 1] for part in references),
             *(part.aliases[:, 1:] for part in references),
         )
@@ -201,6 +224,7 @@ class GraphBuilder:
             meaning_table(references, by_serial, first_symbol),
             alias_table(references, numbers),
             _external_table(externals, numbers, [len(part) for part in external_rows]),
+            _outside_base_table(base_rows, numbers, first_symbol),
             _entry_table([self._entries[file] for file in ids], first_symbol),
             _role_table(roles),
         )
@@ -335,6 +359,19 @@ def _external_table(rows: Rows, numbers: Numbers, counts: Sequence[int]) -> Exte
         module=numbers[rows[order, 0]],
         line=rows[order, 1],
         first=starts(counts).astype(np.int32),
+    )
+
+
+def _outside_base_table(parts: Sequence[Rows], numbers: Numbers, first_symbol: Numbers) -> OutsideBaseTable:
+    rows = stack(parts, OUTSIDE_BASE_COLUMNS)
+    node, name = nodes(repeated(parts), rows[:, 0], first_symbol), numbers[rows[:, 1]]
+    order = order_by(name, node, rows[:, 3])
+    return OutsideBaseTable(
+        node=node[order],
+        name=name[order],
+        module=numbers[rows[order, 2]],
+        line=rows[order, 3],
+        kind=rows[order, 4].astype(np.uint8),
     )
 
 

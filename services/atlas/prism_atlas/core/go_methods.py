@@ -54,9 +54,13 @@ _TYPE_PARAMETERS = re.compile(r"type\s+\w+\s*\[([^\[\]]*)\]|func\s*\([^()\[]*\[(
 _TOKEN = re.compile(r"\.\.\.|[~$]?[^\W\d]\w*(?:\.\w+)?|\S")
 _MARKS = re.compile(r"~|\b\w+\.(?=\w)")
 
-# Methods of types in the standard library that other types often embed.
+# Methods of types in the standard library that other types often embed or implement.
 STANDARD: Mapping[str, Mapping[str, str]] = {
+    "driver.Valuer": {"Value": "|driver.Value;error"},
+    "encoding.TextMarshaler": {"MarshalText": "|[]uint8;error"},
+    "encoding.TextUnmarshaler": {"UnmarshalText": "[]uint8|error"},
     "error": {"Error": "|string"},
+    "flag.Value": {"String": "|string", "Set": "string|error"},
     "context.Context": {
         "Deadline": "|time.Time;bool",
         "Done": "|<-chan struct{}",
@@ -64,16 +68,25 @@ STANDARD: Mapping[str, Mapping[str, str]] = {
         "Value": "any|any",
     },
     "fmt.Stringer": {"String": "|string"},
+    "fs.FS": {"Open": "string|fs.File;error"},
+    "http.Flusher": {"Flush": "|"},
     "http.Handler": {"ServeHTTP": "http.ResponseWriter;*http.Request|"},
     "http.ResponseWriter": {"Header": "|http.Header", "Write": "[]uint8|int;error", "WriteHeader": "int|"},
+    "http.RoundTripper": {"RoundTrip": "*http.Request|*http.Response;error"},
     "io.Closer": {"Close": "|error"},
     "io.Reader": {"Read": "[]uint8|int;error"},
+    "io.ReaderFrom": {"ReadFrom": "io.Reader|int64;error"},
+    "io.StringWriter": {"WriteString": "string|int;error"},
+    "io.WriterTo": {"WriteTo": "io.Writer|int64;error"},
+    "json.Marshaler": {"MarshalJSON": "|[]uint8;error"},
+    "json.Unmarshaler": {"UnmarshalJSON": "[]uint8|error"},
     "io.ReadCloser": {"Read": "[]uint8|int;error", "Close": "|error"},
     "io.ReadWriter": {"Read": "[]uint8|int;error", "Write": "[]uint8|int;error"},
     "io.ReadWriteCloser": {"Read": "[]uint8|int;error", "Write": "[]uint8|int;error", "Close": "|error"},
     "io.Seeker": {"Seek": "int64;int|int64;error"},
     "io.Writer": {"Write": "[]uint8|int;error"},
     "io.WriteCloser": {"Write": "[]uint8|int;error", "Close": "|error"},
+    "sql.Scanner": {"Scan": "any|error"},
     "sort.Interface": {"Len": "|int", "Less": "int;int|bool", "Swap": "int;int|"},
     "sync.Locker": {"Lock": "|", "Unlock": "|"},
     "sync.Mutex": {"Lock": "|", "Unlock": "|", "TryLock": "|bool"},

@@ -185,6 +185,22 @@ class ExternalTable:
 
 
 @dataclass(frozen=True, slots=True)
+class OutsideBaseTable:
+    """Supertypes that types declare and the repository does not define, in order of name, then of node."""
+
+    node: Numbers  # the type that declares it; its file, if that does not define the type
+    name: Numbers  # string: without the module and type arguments
+    module: (
+        Numbers  # string: where the file imports it from, or what stands before it; empty if nothing says so
+    )
+    line: Numbers
+    kind: Codes  # of EDGE_KINDS
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+
+@dataclass(frozen=True, slots=True)
 class EntryTable:
     """Entry points, in order of node, each node once per kind."""
 
@@ -219,6 +235,7 @@ class Graph:
     meanings: MeaningTable
     aliases: AliasTable
     externals: ExternalTable
+    outside_bases: OutsideBaseTable
     entries: EntryTable
     roles: RoleTable
 
@@ -335,6 +352,10 @@ class Graph:
         """Returns the references that introduce this alias, in order of file and position."""
         first, end = _run(self.aliases.alias, self.strings.find(alias))
         return self.aliases.reference[first:end]
+
+    def outside_bases_named(self, name: str) -> slice:
+        """Returns the rows of `outside_bases` with this name, as a slice of every column."""
+        return slice(*_run(self.outside_bases.name, self.strings.find(name)))
 
     def edges_out(self, node: int) -> slice:
         """Returns the edges that leave a node, as a slice of every column of `edges`."""

@@ -39,8 +39,23 @@ class MethodSet(NamedTuple):
 
 def implementing(graph: Graph, interface: int) -> Numbers:
     """Returns the types with all methods of an interface; none if it is empty: every type implements that."""
+    return _having(graph, method_sets(graph)(interface).methods, interface)
+
+
+def implementing_standard(graph: Graph, name: str) -> Numbers | None:
+    """Returns the types with all methods of an interface of Go's standard library: `io.Reader`.
+
+    Returns None for any other name, and without a file in Go.
+    """
+    methods = STANDARD.get(name, {})
+    languages = {graph.strings[one] for one in np.unique(graph.files.language).tolist()}
+    if not methods or LANGUAGES.isdisjoint(languages):
+        return None
+    return _having(graph, {method: Method(text, "") for method, text in methods.items()}, NONE)
+
+
+def _having(graph: Graph, wanted: Mapping[str, Method], interface: int) -> Numbers:
     method_set = method_sets(graph)
-    wanted = method_set(interface).methods
     having: set[int] | None = None
     for name in wanted:
         owners = _with_embedding(graph, _owners(graph, graph.named(name)))

@@ -27,6 +27,7 @@ from prism_contracts.rpc.graph import (
     DependenciesRequest,
     FindPathReply,
     FindPathRequest,
+    GraphNode,
     ImpactReply,
     ImpactRequest,
     TypeHierarchyReply,
@@ -68,7 +69,9 @@ class TraversalHandlers:
         reply = await self._answer(request, lambda asked: types.type_hierarchy(graph, asked, served.receipt))
         if not request.with_text:
             return reply
-        found = await self._text.find(request, graph, reply.roots[0], types.lines_of(reply))
+        outside = GraphNode(file_path="", line=0, symbol=reply.outside.name) if reply.outside else None
+        root = outside or reply.roots[0]
+        found = await self._text.find(request, graph, root, types.lines_of(reply))
         return reply.model_copy(update=found.fields(reply.receipt))
 
     async def dependencies(self, request: DependenciesRequest) -> DependenciesReply:

@@ -6,6 +6,7 @@ import numpy as np
 
 from prism_atlas.core import hierarchy, structural
 from prism_atlas.core.answering.common import one_symbol, render_tree
+from prism_atlas.core.answering.outside_types import outside_type
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
 from prism_atlas.core.hierarchy import IS_TYPE, Tree
 from prism_atlas.core.rendering import UsingLine, render_node, render_nodes
@@ -27,8 +28,19 @@ STRUCTURAL_NOTE = (
 
 
 def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphReceipt) -> TypeHierarchyReply:
-    """Returns both trees. Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS; INVALID_ARGUMENT if it is not a type."""
-    resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path, preferred=IS_TYPE)
+    """Returns both trees; of a type outside of the repository, the types that declare it and their subtypes.
+
+    Raises SYMBOL_NOT_FOUND, SYMBOL_AMBIGUOUS; INVALID_ARGUMENT if it is not a type.
+    """
+    outside = outside_type(graph, request, receipt)
+    try:
+        resolved_name = one_symbol(graph, receipt.repo, request.symbol, request.path, preferred=IS_TYPE)
+    except PrismError as error:
+        if outside and error.code is ErrorCode.SYMBOL_NOT_FOUND:
+            return outside
+        raise
+    if outside and (resolved_name.matched or not _types_among(graph, resolved_name.nodes)):
+        return outside
     named = _type_among(graph, resolved_name.nodes)
     above, below = (
         hierarchy.grow(
@@ -67,11 +79,14 @@ def lines_of(reply: TypeHierarchyReply) -> Iterator[UsingLine]:
         yield from (UsingLine(branch.node.file_path, line) for line in branch.via.lines)
 
 
+def _types_among(graph: Graph, nodes: Numbers) -> list[int]:
+    return [node for node in nodes.tolist() if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]]
+
+
 def _type_among(graph: Graph, nodes: Numbers) -> int:
     """Returns the first node that is a type. Raises INVALID_ARGUMENT if there is none."""
-    for node in nodes.tolist():
-        if not graph.is_file(node) and IS_TYPE[graph.symbols.kind[node]]:
-            return int(node)
+    for node in _types_among(graph, nodes):
+        return int(node)
     node = int(nodes[0])
     rendered = render_node(graph, node)
     parent = NONE if graph.is_file(node) else int(graph.symbols.parent[node])

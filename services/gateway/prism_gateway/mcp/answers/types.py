@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from prism_contracts.code import EdgeStatus
-from prism_contracts.rpc.graph import SourceLine, TreeBranch, TypeHierarchyReply
+from prism_contracts.rpc.graph import OutsideType, SourceLine, TreeBranch, TypeHierarchyReply
 from prism_contracts.rpc.symbols import TextLine
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers.graph_parts import (
@@ -33,7 +33,11 @@ BLANKET = re.compile(
 )
 # The first and the last lines of the answer.
 HEAD_CHARS = 400
-# Words of a declaration that names supertypes, and a line that continues one.
+# Words of a declaration that names supertypes.
+DECLARATION = re.compile(
+    r"\b(class|struct|interface|trait|record|enum|object|protocol|impl|implements|extends|include)\b"
+)
+# The same, and a line that continues one.
 HEADER = re.compile(
     r"\b(class|struct|interface|trait|record|enum|object|protocol|impl|implements|extends|with|include|type)\b"
     r"|^\s*[:,+]|^[\w.:<>\[\], ]+[,{]?$"
@@ -48,7 +52,9 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     shown_above = fitting_rows(above, texts, room // 2)
     shown_below = fitting_rows(below, texts, room - sum(map(len, shown_above.lines)))
     structured: Json = {"roots": plain_all(reply.roots), "others": plain_all(reply.others)}
-    lines = [f"types around {nodes_line(reply.roots)}"]
+    lines = [_outside_line(reply.outside) if reply.outside else f"types around {nodes_line(reply.roots)}"]
+    if reply.outside:
+        structured["outside"] = reply.outside.model_dump(mode="json")
     trees = (
         ("supertypes", reply.supertypes, above, shown_above),
         ("subtypes", reply.subtypes, below, shown_below),
@@ -79,6 +85,16 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
         ),
     ]
     return answer(structured, lines, reply.receipt)
+
+
+def _outside_line(outside: OutsideType) -> str:
+    """Returns what the type is, and from which modules files import it."""
+    known = [f"{one.module} ({several(one.types, 'type')})" for one in outside.modules if one.module]
+    unknown = sum(one.types for one in outside.modules if not one.module)
+    if known and unknown:
+        known.append(f"{several(unknown, 'type')} without a module")
+    origin = f", imported from {', '.join(known)}" if known else ""
+    return f"{outside.name} is not defined in this repository{origin}"
 
 
 def _counts(rows: Sequence[TypeRow]) -> str:
@@ -112,7 +128,12 @@ def _informative(texts: LineTexts, subtypes: Sequence[TreeBranch]) -> LineTexts:
 def _headers(reply: TypeHierarchyReply) -> list[TextLine]:
     """Returns the unresolved lines of code that look like a declaration."""
     lines = reply.in_text.unexplained_lines if reply.in_text else ()
-    return [line for line in lines if HEADER.search(line.text)]
+    if not reply.outside:
+        return [line for line in lines if HEADER.search(line.text)]
+    known = {(branch.node.file_path, line) for branch in reply.subtypes for line in branch.via.lines}
+    return [
+        line for line in lines if DECLARATION.search(line.text) and (line.file_path, line.line) not in known
+    ]
 
 
 def _lacks(
@@ -132,6 +153,8 @@ def _lacks(
     if headers:
         yield f"{several(len(headers), 'line')} may declare a subtype (listed above)"
     yield from _lacks_by_methods(reply)
+    if reply.outside:  # the text holds its other uses
+        return
     if reply.in_text is None:
         yield "it was not compared with the text"
         return
@@ -149,6 +172,12 @@ def _lacks_by_methods(reply: TypeHierarchyReply) -> Iterator[str]:
         yield f"methods of {', '.join(reply.embedded_outside)} are not in the index"
 
 
+def _by_methods(reply: TypeHierarchyReply) -> str:
+    if reply.total_structural:
+        return f"{several(reply.total_structural, 'type')} by methods"
+    return "no type has all of its methods" if reply.outside and reply.note else ""
+
+
 def _beyond_limit(reply: TypeHierarchyReply) -> int:
     """Returns the number of direct types that the limit left out."""
     direct = sum(branch.parent < 0 for branch in (*reply.supertypes, *reply.subtypes))
@@ -156,12 +185,16 @@ def _beyond_limit(reply: TypeHierarchyReply) -> int:
 
 
 def _account(reply: TypeHierarchyReply, above: int, below: int) -> str:
-    name = reply.roots[0].symbol.rpartition(".")[2]
+    named = reply.outside.name if reply.outside else reply.roots[0].symbol
+    name = named.rpartition(".")[2]
     declared = " declared" if reply.note else ""
     counts = [
-        several(above, "supertype") if above else f"no{declared} supertype",
+        "" if reply.outside else several(above, "supertype") if above else f"no{declared} supertype",
         several(below, "subtype") if below else f"no{declared} subtype",
-        *([f"{several(reply.total_structural, 'type')} by methods"] if reply.total_structural else []),
+        _by_methods(reply),
     ]
     tests = tests_account(reply.tests_left_out, "direct subtype")
-    return "; ".join(filter(None, [", ".join(counts), tests, text_account(reply.in_text, name)]))
+    in_text = reply.in_text
+    if in_text and reply.outside:  # its other uses are no concern of this answer
+        in_text = in_text.model_copy(update={"other_lines": 0})
+    return "; ".join(filter(None, [", ".join(filter(None, counts)), tests, text_account(in_text, name)]))

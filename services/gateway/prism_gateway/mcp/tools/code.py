@@ -21,6 +21,7 @@ from prism_contracts.rpc.files import (
     RANGES_MAX,
     ListFilesRequest,
 )
+from prism_contracts.rpc.graph import TYPE_HIERARCHY, WALK_LIMIT_MAX, TypeHierarchyReply
 from prism_contracts.rpc.search import (
     CONTEXT_LINES_MAX,
     GREP,
@@ -43,6 +44,7 @@ from prism_contracts.rpc.symbols import (
     ReferencesRequest,
 )
 from prism_gateway.mcp.answers import files, hits, matches, references, symbols
+from prism_gateway.mcp.answers import types as type_text
 from prism_gateway.mcp.answers.reference_bodies import BodyPlace, body_uses
 from prism_gateway.mcp.arguments import (
     READ_TOKENS,
@@ -72,6 +74,8 @@ from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset, ask_for
 from prism_gateway.search import search
 
 FILES_DEFAULT = 200
+# References that a type outside of the repository may have, beside any.
+SUPERTYPE_KINDS = frozenset({None, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS})
 # Hits that follow an answer of the graph.
 HITS_BESIDE_GRAPH = 3
 
@@ -232,11 +236,39 @@ async def find_references(call: Call, arguments: FindReferences) -> Answer:
         lambda reply: max(len(references.paged_lines(one, request.page)) for one in reply.answers),
         lambda reply: references.fit_entries(reply, request.page, arguments.max_tokens),
     )
-    if not arguments.include_bodies:
-        return references.answer(reply, request)
-    return references.answer(
-        reply, request, await _bodies_around(call, arguments, reply), arguments.max_tokens
+    texts = await _bodies_around(call, arguments, reply) if arguments.include_bodies else None
+    outside = await _outside_types(call, arguments, reply) if kind in SUPERTYPE_KINDS else {}
+    if not outside:
+        return references.answer(reply, request, texts, arguments.max_tokens)
+    if kind:  # its other uses are not asked for
+        reply = reply.model_copy(
+            update={"answers": tuple(one for one in reply.answers if one.symbol not in outside)}
+        )
+    found = references.answer(reply, request, texts, arguments.max_tokens)
+    return Answer(
+        found.structured | {"outside": {name: one.structured for name, one in outside.items()}},
+        "\n\n".join([*(one.text for one in outside.values()), *([found.text] if reply.answers else [])]),
+        found.meta,
     )
+
+
+async def _outside_types(call: Call, arguments: FindReferences, reply: ReferencesReply) -> dict[str, Answer]:
+    """Returns the subtypes of the types that the repository does not define, by name."""
+    names = [one.symbol for one in reply.answers if not one.definitions and not arguments.cursor]
+    replies = await asyncio.gather(*(_outside_type(call, arguments, name) for name in names))
+    return {
+        name: type_text.type_hierarchy(one, arguments.max_tokens // 2)
+        for name, one in zip(names, replies, strict=True)
+        if one
+    }
+
+
+async def _outside_type(call: Call, arguments: FindReferences, name: str) -> TypeHierarchyReply | None:
+    try:
+        reply = await call.ask(TYPE_HIERARCHY, arguments, symbol=name, path="", limit=WALK_LIMIT_MAX)
+    except PrismError:  # such as no graph yet: the references are the answer
+        return None
+    return reply if reply.outside else None
 
 
 async def _bodies_around(
@@ -356,6 +388,7 @@ TOOLS: tuple[AnyTool, ...] = (
                     next_cursor=STRING,
                 )
             ),
+            outside=OBJECT,
             bodies=array(
                 record(repo=STRING, file_path=STRING, start_line=INTEGER, end_line=INTEGER, lines=OBJECT)
             ),

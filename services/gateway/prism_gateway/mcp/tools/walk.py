@@ -242,6 +242,7 @@ TOOLS: tuple[AnyTool, ...] = (
             subtypes=BRANCHES,
             note=STRING,
             structural=array(NODE),
+            outside=OBJECT,
             in_text=OBJECT,
             others=array(NODE),
             **TRUNCATED,

@@ -125,6 +125,8 @@ def _described(
 def _others_shown(query: ReferenceQuery, uses: UsesReply, text: Text) -> Sequence[TextFileLine]:
     if query.request.page is ReferencePage.OTHER:
         return text.others[query.start : query.start + query.request.limit]
+    if not query.match.found:
+        return text.others[: query.request.limit]
     # With few references to the symbol, its true ones may be among those that seem to mean another.
     is_few = len(uses.entries) < FEW_ENTRIES
     return text.others if len(text.others) <= (OTHERS_BESIDE_FEW_MAX if is_few else OTHERS_SHOWN_MAX) else ()
