@@ -11,6 +11,9 @@ _QUALIFIED_SELF = re.compile(r"^<\s*([\w:]+) as [^<>]+>")
 _NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")
 _DOT = re.compile(r"\s*(?:\?\.|!\.|\.|::|->|\\|:)\s*")
 _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
+# `(Depot) gate`, and `gate as Depot`.
+_CAST = re.compile(r"\((?P<type>[^\W\d][\w.]*(?:<[\w., ]*>)?)\)\s*(?=[\w(@$])")
+_AS = re.compile(r"[^()]*(?:\([^()]*\))?\s+as[?!]?\s+(?P<type>[^\W\d][\w.]*(?:<[\w., ]*>)?)\??")
 # Names for the object on which a method is called.
 OWN_OBJECT = frozenset({"self", "this", "$this", "Self", "@"})
 # In Python, these are so by convention. Elsewhere they are ordinary variables: `cls` of a `Class<?>` in Java.
@@ -19,6 +22,8 @@ OWN_CLASS = frozenset({"cls", "mcs", "mcls", "metacls"})
 _REQUIRE = re.compile(r"""require\(\s*(['"])([^'"]+)\1\s*\)""")
 # Before the module, the name of a step that is such a call.
 REQUIRED = "require:"
+# Before a variable of the own object in Ruby, `@size`, and the qualifier of a use of it.
+OWN_VARIABLE = "@"
 # Before a name of PHP that begins in no namespace: `\Shop\Depot`.
 ABSOLUTE = "\\"
 STEPS_MAX = 40
@@ -55,14 +60,31 @@ def steps_of(expression: str) -> tuple[Step, ...]:
     if len(expression) > CHARS_MAX:
         return ()
     text = _without_prefix(expression.strip())
-    if text.startswith("(") and _end_of_group(text, 0) == len(text):
-        return steps_of(text[1:-1])
-    steps: list[Step] = []
+    if text.startswith("("):
+        return _from_group(text, _end_of_group(text, 0))
+    return _steps(text, [], 0)
+
+
+def _from_group(text: str, end: int) -> tuple[Step, ...]:
+    """Returns the steps of an expression that begins with brackets up to `end`: `(depot)`, `((Depot) gate).open`."""
+    if not end:
+        return ()
+    inner = text[1 : end - 1].strip()
+    cast = _CAST.match(inner) or _AS.fullmatch(inner)
+    # What is cast to a type has its members, as what its constructor makes.
+    steps = (*steps_of(cast["type"]), CALL) if cast else steps_of(inner)
+    if end == len(text) or not steps:
+        return steps
+    after = _after_dot(text, end)
+    return _steps(text, list(steps), after) if after > end else ()
+
+
+def _steps(text: str, steps: list[Step], at: int) -> tuple[Step, ...]:
+    """Returns the steps of a text from a position on, after those before it."""
     is_absolute = text.startswith(ABSOLUTE)
     if is_absolute:
         text = text.lstrip("\\.")
-    at = 0
-    if required := _REQUIRE.match(text):
+    if at == 0 and (required := _REQUIRE.match(text)):
         steps.append(Step(f"{REQUIRED}{required[2]}"))
         at = _after_dot(text, required.end())
     while 0 <= at < len(text):

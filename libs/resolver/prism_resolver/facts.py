@@ -7,7 +7,10 @@ from msgspec import structs
 
 from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact, SymbolKind
 from prism_resolver.expressions import CALL, OWN_CLASS, OWN_OBJECT, steps_of
-from prism_resolver.languages import JVM, TYPES_WITHOUT_IMPORT
+from prism_resolver.languages import JVM, READS_UNKNOWN, TYPES_WITHOUT_IMPORT
+
+# `depot.class`, `Depot::class`
+NO_NAMES = frozenset({"class"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,11 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
         use
         for reference in facts.references
         for use in _qualifier_uses(reference)
-        if (head := _head(use)) in known or (is_open and head[:1].isupper())
+        if (head := _head(use)) in known
+        or (is_open and head[:1].isupper())
+        or (use.qualifier and facts.language in READS_UNKNOWN)
     )
-    own = set(facts.references) if facts.language == "cpp" else frozenset()
+    own = set(facts.references) if facts.language in {"cpp", "csharp"} else frozenset()
     added = [use for use in dict.fromkeys(found) if use not in own]
     if facts.language in JVM:
         added += dict.fromkeys(use for one in facts.references for use in _owners(one))
@@ -92,7 +97,7 @@ def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
     if CALL in steps:
         return
     for position, step in enumerate(steps):
-        if step.name not in OWN_OBJECT | OWN_CLASS:
+        if step.name not in OWN_OBJECT | OWN_CLASS | NO_NAMES:
             qualifier = ".".join(before.name for before in steps[:position])
             yield Reference(
                 name=step.name,

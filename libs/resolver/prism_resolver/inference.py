@@ -40,6 +40,8 @@ from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Depth of base classes of base classes, and of calls of returned values.
 STEPS_MAX = 12
+# The name of the class that RSpec describes.
+DESCRIBED = "described_class"
 LINEAGE_MAX = 50
 
 
@@ -228,6 +230,16 @@ class Inference:
                         return Value(ValueKind.SYMBOL, found, strategy=Strategy.IMPORT)
         return None
 
+    def imported_type(self, qualified_name: str, unit: Unit) -> Value:
+        """Returns the type that an import of C# names, `using static Town.Depot`; unknown for a namespace."""
+        refs = self._program.types_named(unit, qualified_name)
+        is_scope = any(self._program.definition(ref).kind in SCOPE_KINDS for ref in refs)
+        return (
+            Value(ValueKind.SYMBOL, tuple(refs), strategy=Strategy.IMPORT)
+            if refs and not is_scope
+            else UNKNOWN
+        )
+
     def extension_of(self, value: Value, name: str) -> Value:
         """Returns the extension methods of C# for an instance: those whose first parameter is its class or a base."""
         if value.kind is not ValueKind.INSTANCE:
@@ -340,12 +352,25 @@ class Inference:
             return start
         if is_own_object(name, language):
             return self._own_object(location, ValueKind.INSTANCE), steps[1:]
-        if language == "ruby" and name.startswith("@"):
-            return self._own_object(location, ValueKind.INSTANCE), (Step(name.lstrip("@")), *steps[1:])
+        if language == "ruby" and (name == DESCRIBED or name.startswith("@")):
+            return self._ruby_start(steps, location)
         if name == BASE_OBJECTS.get(language, "super"):
             rest = steps[2:] if steps[1:2] == (CALL,) else steps[1:]
             return self._own_object(location, ValueKind.SUPER), rest
         return None
+
+    def _ruby_start(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
+        """Resolves a variable of the own object, or the class that RSpec describes."""
+        name = steps[0].name
+        if name == DESCRIBED:
+            return self._described(location), steps[1:]
+        return self._own_object(location, ValueKind.INSTANCE), (Step(name.lstrip("@")), *steps[1:])
+
+    def _described(self, location: Location) -> Value:
+        """Returns the class that a file of RSpec describes last before a line: `describe Shop::Depot`."""
+        described = location.unit.variables.get(("", DESCRIBED), ())
+        before = [one for one in described if one.line <= location.line] or described
+        return self.value_of(steps_of(before[-1].type), Location(location.unit)) if before else UNKNOWN
 
     def _module_object(
         self, steps: Sequence[Step], location: Location
@@ -502,8 +527,8 @@ class Inference:
             return self._member_of_module(value, name, depth)
         if value.kind is ValueKind.SYMBOL and (found := self._member_of_function(value, name)):
             return found
-        if name in MAKES_OBJECT.get(self._language_of(value), ()) and self._is_class(value):
-            return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
+        if (made := self._made_or_class(value, name)) is not None:
+            return made
         if value.kind is ValueKind.SYMBOL and not self._is_class(value):
             value = self.variable_value(value, depth + 1)
         if value.kind not in {ValueKind.SYMBOL, ValueKind.INSTANCE, ValueKind.SUPER}:
@@ -517,6 +542,15 @@ class Inference:
                 value.certainty,
             )
         return self._member_variable(value, name, depth + 1)
+
+    def _made_or_class(self, value: Value, name: str) -> Value | None:
+        """Returns the object of `Depot.new`, or the class of `depot.class`; None for another member."""
+        makers = MAKES_OBJECT.get(self._language_of(value), ())
+        if name in makers and self._is_class(value):
+            return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
+        if makers and name == "class" and value.kind is ValueKind.INSTANCE:
+            return value._replace(kind=ValueKind.SYMBOL)
+        return None
 
     def _language_of(self, value: Value) -> str:
         return self._program.units[value.symbols[0].file].language if value.symbols else ""

@@ -42,12 +42,16 @@ REEXPORTS_MODULES = frozenset({"rust"})
 LOCALS_HIDE_NO_MODULE = frozenset({"rust"})
 # A method is only ever called, so `depot.weigh` without a call is a field; a field and a method may share a name.
 METHODS_ARE_CALLED = frozenset({"rust"})
+# A property is read by a call: `attr_reader :size` defines a method.
+PROPERTIES_ARE_CALLED = frozenset({"ruby"})
 # A call of a variable may run what its initial value names: a table of functions, `partial(weigh, 1)`.
 CALLS_WHAT_IS_HELD = frozenset({"go", "python", "rust"})
 # An object is called through a method of its class.
 CALL_METHODS: Mapping[str, str] = {"python": "__call__"}
 # Facts have the members that are read from local variables: a property, or a method that is passed on.
 READS_OF_LOCALS = frozenset({"go", "python"})
+# Facts have the members that are read from variables of unknown type, too.
+READS_UNKNOWN = frozenset({"csharp"})
 # A variable is never called: `Reader reader = reader(path)` calls the method.
 METHODS_APART = frozenset({"java"})
 # A variable is never a type: `struct gate gate`.

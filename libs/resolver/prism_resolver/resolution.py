@@ -23,7 +23,7 @@ from prism_contracts.code import (
     Strategy,
     SymbolKind,
 )
-from prism_resolver.expressions import ABSOLUTE, Step, is_own_object, steps_of
+from prism_resolver.expressions import ABSOLUTE, OWN_VARIABLE, Step, is_own_object, steps_of
 from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
@@ -38,7 +38,9 @@ from prism_resolver.languages import (
     METHODS_APART,
     METHODS_ARE_CALLED,
     ONLY_MEMBERS_OF_RESULTS,
+    PROPERTIES_ARE_CALLED,
     READS_OF_LOCALS,
+    READS_UNKNOWN,
     SEES_NO_NAMESPACE,
     TYPES_APART,
     family_of,
@@ -64,6 +66,8 @@ _LITERAL = re.compile(r"""['"`\[/]""")
 RULES = 26
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
+# The same for a member that is read from a variable of unknown type.
+READ_CANDIDATES_MAX = 3
 # Functions that a called field may hold: a table of commands has hundreds.
 STORED_MAX = 500
 # The kinds of symbols that a reference may mean if only its name is known.
@@ -155,7 +159,8 @@ def may_mean(use: NamedUse, candidate: CandidateDefinition) -> bool:
     """Returns whether a reference may mean a definition of its name."""
     if candidate.language not in family_of(use.language):
         return False
-    is_called = candidate.is_called and use.kind is ReferenceKind.CALL
+    is_property = candidate.kind is SymbolKind.PROPERTY and use.language in PROPERTIES_ARE_CALLED
+    is_called = (candidate.is_called or is_property) and use.kind is ReferenceKind.CALL
     if candidate.kind not in KINDS[use.kind] and not is_called:
         return False
     if use.lookup is LookupKind.NOTHING or (candidate.is_local and not _is_returned(candidate, use)):
@@ -388,8 +393,18 @@ class Resolver:
         strategy = Strategy.ONLY_DEFINITION if len(refs) == 1 else Strategy.NAME
         # Too many properties share a name for one that is read from an unknown object to be worth a guess.
         is_read = reference.kind is ReferenceKind.VALUE and bool(reference.qualifier)
-        if len(refs) <= (1 if is_read and self._unit.language in OVERLOADS else CANDIDATES_MAX):
+        if is_read and self._unit.language in READS_UNKNOWN:
+            refs = self._read_members(reference, refs)
+        elif is_read and self._unit.language in OVERLOADS:
+            refs = refs if len(refs) == 1 else ()
+        if len(refs) <= CANDIDATES_MAX:
             yield from (ReferenceEdge(position, ref, EdgeStatus.CANDIDATE, strategy) for ref in refs)
+
+    def _read_members(self, reference: Reference, refs: Sequence[SymbolRef]) -> Sequence[SymbolRef]:
+        """Returns what may be read from a variable of unknown type: no type, and none of many of a name."""
+        if not reference.qualifier[:1].isupper():
+            refs = [ref for ref in refs if self._program.definition(ref).kind not in TYPE_KINDS]
+        return refs if len(refs) <= READ_CANDIDATES_MAX else ()
 
     def _candidates(self, reference: Reference, lookup: LookupKind) -> Sequence[SymbolRef]:
         """Returns the definitions that a reference may mean by name, at most CANDIDATES_MAX + 1."""
@@ -460,6 +475,8 @@ class Resolver:
         local = reference.alias or reference.name
         one = Import(local, reference.name, reference.qualifier, range(0))
         value = self._program.imported_value(self._unit, one)
+        if self._unit.language == "csharp" and not value.is_known:
+            value = self._inference.imported_type(reference.qualifier, self._unit)
         if self._unit.language == "cpp" and not value.is_known:  # `using shop::Depot;`
             value = self._program.included_value(self._unit, _dotted(reference).strip(":").replace("::", "."))
         if reference.alias or self._unit.language in ECMASCRIPT:
@@ -504,10 +521,23 @@ class Resolver:
             location = self._location_of(reference.symbol, reference.line)
             outside = self._inference.outside_namespaces(reference.name, location)
             return self._as_meaning(outside, LookupKind.NOTHING)
+        if reference.qualifier == OWN_VARIABLE:
+            return self._property_of_variable(reference)
         meaning = self._by_qualifier(reference)
         # In C, what a struct has are fields: `gate->open()` calls no function `open`.
         is_field = reference.kind is ReferenceKind.CALL and self._unit.language == "c"
         return meaning._replace(lookup=LookupKind.NOTHING) if is_field else meaning
+
+    def _property_of_variable(self, reference: Reference) -> Meaning:
+        """Returns the property that a variable of the own object in Ruby holds: `attr_reader :size` for `@size`."""
+        location = self._location_of(reference.symbol, reference.line)
+        own = self._inference.own_class(location)
+        if own.kind is not ValueKind.SYMBOL:
+            return Meaning()
+        found = self._inference.member_of(own._replace(kind=ValueKind.INSTANCE), reference.name)
+        kinds = {self._program.definition(ref).kind for ref in found.symbols}
+        is_held = found.kind is ValueKind.SYMBOL and kinds == {SymbolKind.PROPERTY}
+        return self._as_meaning(found, LookupKind.NOTHING) if is_held else Meaning()
 
     def implied_calls(self, meanings: Sequence[Meaning]) -> Iterator[tuple[int, Meaning]]:
         """Yields what calls run besides the symbol that they name, by position of the reference.

@@ -450,11 +450,12 @@ def test_csharp_class_may_extend_its_namesake_with_type_parameters() -> None:
     assert "2 Limit -> 3" in lines_of(files, "P/User.cs")
 
 
-def test_property_of_an_unknown_object_is_a_guess_only_if_one_has_the_name() -> None:
+def test_property_of_an_unknown_object_is_a_guess_only_if_few_have_the_name() -> None:
     user = "class User { int F(Unknown o) => o.Limit; }\n"
-    files = {"A.cs": "class A { public int Limit { get; } }\n", "User.cs": user}
+    files = {f"{name}.cs": f"class {name} {{ public int Limit {{ get; }} }}\n" for name in "ABC"}
+    files |= {"User.cs": user, "Limit.cs": "class Limit { }\n"}
     assert "1 Limit -> 1?" in lines_of(files, "User.cs")
-    files["B.cs"] = "class B { public int Limit { get; } }\n"
+    files["D.cs"] = "class D { public int Limit { get; } }\n"
     assert not {one for one in lines_of(files, "User.cs") if " Limit " in one}
 
 

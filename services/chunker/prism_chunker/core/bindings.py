@@ -120,7 +120,8 @@ def find_variables(language: Language, syntax: Syntax) -> Variables:
     for subject in _SUBJECTS:
         for captures in syntax.matches_with(subject):
             node = captures[subject][0]
-            name = b"" if subject == "returned" else before[subject] + source[node.start_byte : node.end_byte]
+            own = source[node.start_byte : node.end_byte].removeprefix(b":")  # `let(:depot)` in Ruby
+            name = b"" if subject == "returned" else before[subject] + own
             variables[name].append(Variable(subject, node, captures))
     return variables
 

@@ -1,6 +1,7 @@
 """Bindings of a whole file: its package, and the namespaces that it imports for all files of its project.
 
 Their names are keywords, so no variable has one: `package` in Go, Java, Kotlin, Scala and PHP, `global using` in C#.
+With RSpec, a file says which class it describes: `described_class`.
 """
 
 from prism_chunker.core.languages.table import Language
@@ -8,7 +9,7 @@ from prism_chunker.core.names import text_of
 from prism_chunker.core.parse import Syntax
 from prism_contracts.code import GLOBAL_USING, PACKAGE, Binding
 
-NAMES = {"package": PACKAGE, "everywhere": GLOBAL_USING}
+NAMES = {"package": PACKAGE, "everywhere": GLOBAL_USING, "described": "described_class"}
 # Languages in which a file may be in several packages.
 SEVERAL_PACKAGES = frozenset({"php"})
 # Imports of one file for all others.

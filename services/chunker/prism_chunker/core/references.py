@@ -33,7 +33,10 @@ _FIELD, _OBJECT = "field_identifier", "this"
 # The object of a method that the enclosing one overrides: `super` in Ruby, which calls it without its name.
 _BASE_OBJECT = "super"
 # A name as a value in Ruby: `depot.send(:open)`.
-_SYMBOL = "simple_symbol"
+_SYMBOL, _BLOCK_ARGUMENT = "simple_symbol", "block_argument"
+_RECEIVE = frozenset({b"receive", b"have_received"})
+# Before the name of a variable of the own object in Ruby, and the qualifier of such a name.
+OWN_VARIABLE = "@"
 # A name of PHP with its namespace: `\Shop\Depot`.
 _QUALIFIED_NAME, _NAMESPACE_SEPARATOR = "qualified_name", "\\"
 # The qualifier of a member whose receiver is too long to be followed.
@@ -116,7 +119,7 @@ def _reference(
         qualifier = qualifier or _OBJECT
     if syntax.has_tokens and is_token(node):
         qualifier = owner_of(node, source) if key == "assign" else qualifier_of(node, source)
-    qualifier, name = _namespaced(node, qualifier, name)
+    qualifier, name = _spelled(node, qualifier, name)
     if key == "overridden":
         qualifier = _BASE_OBJECT
     alias = alias_of(captures, source)
@@ -126,10 +129,8 @@ def _reference(
         alias = name
     if kind is ReferenceKind.IMPORT:
         name, qualifier = _imported(name, captures, source)
-    elif len(qualifier) > QUALIFIER_CHARS_MAX:
-        qualifier = without_arguments(qualifier)
-        if len(qualifier) > QUALIFIER_CHARS_MAX:
-            qualifier = UNKNOWN_RECEIVER
+    else:
+        qualifier = shortened(qualifier)
     is_call = kind is ReferenceKind.CALL and bindings is not None
     return Reference(
         name=name[:NAME_CHARS_MAX],
@@ -142,12 +143,36 @@ def _reference(
     )
 
 
-def _namespaced(node: Node, qualifier: str, name: str) -> tuple[str, str]:
-    """Returns the namespace of a qualified name of PHP and its last part; other names unchanged."""
+def _spelled(node: Node, qualifier: str, name: str) -> tuple[str, str]:
+    """Returns the qualifier and the name of what has both in one node.
+
+    That is a qualified name of PHP, a variable of the own object in Ruby, and a method in `each(&:weigh)`, whose object
+    is unknown. Others are unchanged.
+    """
+    if name.startswith(OWN_VARIABLE):
+        return OWN_VARIABLE, name.lstrip(OWN_VARIABLE)
+    if node.type == _SYMBOL and _is_of_unknown(node):
+        return UNKNOWN_RECEIVER, name
     if node.type != _QUALIFIED_NAME or _NAMESPACE_SEPARATOR not in name:
         return qualifier, name
     namespace, separator, last = name.rpartition(_NAMESPACE_SEPARATOR)
     return namespace or separator, last
+
+
+def _is_of_unknown(symbol: Node) -> bool:
+    """Whether a symbol of Ruby names a method of an unknown object: `each(&:weigh)`, `receive(:weigh)` in RSpec."""
+    around = symbol.parent
+    if around is None or around.type == _BLOCK_ARGUMENT:
+        return around is not None
+    method = around.parent.child_by_field_name("method") if around.parent is not None else None
+    return method is not None and method.text in _RECEIVE
+
+
+def shortened(qualifier: str) -> str:
+    """Returns a qualifier, without what is passed if it is too long, or the one of an unknown object."""
+    if len(qualifier) > QUALIFIER_CHARS_MAX:
+        qualifier = without_arguments(qualifier)
+    return qualifier if len(qualifier) <= QUALIFIER_CHARS_MAX else UNKNOWN_RECEIVER
 
 
 def _method_around(symbol: int, nesting: Nesting) -> str:

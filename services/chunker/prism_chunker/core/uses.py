@@ -16,7 +16,7 @@ from prism_chunker.core.languages.table import Language
 from prism_chunker.core.names import WILDCARD, Names, head_of, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
-from prism_chunker.core.references import EXPORTS, QUALIFIER_CHARS_MAX, Places, alias_of
+from prism_chunker.core.references import EXPORTS, OWN_VARIABLE, Places, alias_of, shortened
 from prism_chunker.core.shadows import Shadows
 from prism_chunker.core.stored_values import field_of
 from prism_chunker.core.tokens import is_token, is_value, start_of_path
@@ -51,6 +51,8 @@ _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)"
 _HEAD = re.compile(rb"(?:\(\*|!|\\)?([\w$@]+)")
 # The start of a path that begins with a crate of Rust, which no import needs to name; not one of the language's.
 _CRATE = re.compile(rb"(?!(?:std|core|alloc|Self)\b)[a-z_]\w*+::")
+# After a variable, before its member: `depot.Size`, `depot?.Size`, `depot!.Size`, `depot[0].Size`, `Open().Size`.
+_DOTS = frozenset({b".", b"?", b"!", b"[", b"("})
 # Built-in names of types and values.
 _BUILT_IN = frozenset(
     {
@@ -99,7 +101,8 @@ def read_uses(
                 continue
             if "name" in captures and captures["name"][0].start_byte not in heads:
                 continue  # an assignment to a local variable
-            starts.add(start)
+            if not scopes.is_element(syntax.source, start, end):
+                starts.add(start)
             if end not in taken or is_exported:
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
@@ -116,7 +119,7 @@ def read_uses(
                             kind=kind,
                             line=node.end_point[0] + 1,
                             symbol=symbol,
-                            qualifier=qualifier if len(qualifier) <= QUALIFIER_CHARS_MAX else "",
+                            qualifier=shortened(qualifier),
                             alias=_alias(captures, node, scopes, syntax.source),
                         )
                     )
@@ -181,6 +184,8 @@ def _split(path: str) -> tuple[str, str]:
     """Returns the text before the last dot, and the name after it; two empty strings if it is not a path."""
     if path.isidentifier():
         return "", path
+    if path.startswith(OWN_VARIABLE):
+        return OWN_VARIABLE, path.lstrip(OWN_VARIABLE)
     parts = _PATH.fullmatch(path)
     if parts is None:
         return "", ""
@@ -254,6 +259,8 @@ class Scopes:
         }
         # Members of the own object that no class of the file has may be inherited.
         self._inherits = language.id == "php"
+        # Members of variables whose type the file does not say.
+        self._reads_unknown = language.id == "csharp"
         self._own_classes = _OWN_CLASSES if language.id == "php" else frozenset[str]()
         self._heads |= {name.encode() for name in self._own_classes}
 
@@ -261,14 +268,20 @@ class Scopes:
         """Whether a use at this byte may be kept: a quick check of its first name, which settles most."""
         found = _HEAD.match(source, start)
         if found is None:
-            return False
+            return self._reads_unknown and source[start : start + 1] == b"("
         head = found.group(1)
+        if self._reads_unknown and source[found.end() : found.end() + 1] in _DOTS:
+            return True
         is_known = head in self._heads or (self._sees_others and head not in self._hidden)
         return is_known or self.begins_crate(source, start)
 
     def begins_crate(self, source: bytes, start: int) -> bool:
         """Whether a path at this byte may begin with the name of a crate."""
         return self._names_crates and _CRATE.match(source, start) is not None
+
+    def is_element(self, source: bytes, start: int, end: int) -> bool:
+        """Whether a use is a member of an element, so that the collection is used on its own: `depots[0].Size`."""
+        return self._reads_unknown and b"[" in source[start:end]
 
     def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
         """Whether a name, with its qualifier, is worth a reference in a symbol."""
@@ -278,7 +291,7 @@ class Scopes:
             return True
         if head in _OWN_OBJECTS or qualifier.startswith("@"):
             return self._is_own_member(qualifier[len(head) :], name)
-        if qualifier and self._typed and self._is_among(self._typed, head, symbol):
+        if qualifier and (self._reads_unknown or self._is_among(self._typed, head, symbol)):
             return True
         if head in self._names.known:
             return not self._is_among(self._locals, head, symbol)

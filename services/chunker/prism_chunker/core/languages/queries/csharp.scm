@@ -14,6 +14,8 @@
 (method_declaration name: (identifier) @name) @method
 ((local_function_statement name: (identifier) @name) @function (#not-eq? @name "if"))
 (indexer_declaration "this" @name) @property
+(operator_declaration "operator" @name) @method
+(conversion_operator_declaration "operator" @name) @method
 (event_declaration name: (identifier) @name) @field
 (property_declaration name: (identifier) @name) @property
 (record_declaration (parameter_list (parameter name: (identifier) @name) @property))
@@ -100,6 +102,8 @@
 (group_clause [(identifier) (member_access_expression)] @value)
 (order_by_clause [(identifier) (member_access_expression)] @value)
 (array_rank_specifier [(identifier) (member_access_expression)] @value)
+(member_access_expression expression: (generic_name) @on name: (identifier) @value)
+(member_access_expression expression: (member_access_expression expression: (_) @on name: (identifier) @value))
 (expression_element [(identifier) (member_access_expression)] @value)
 (anonymous_object_creation_expression (member_access_expression) @value)
 (relational_pattern [(identifier) (member_access_expression)] @value)
@@ -113,7 +117,11 @@
 (spread_element [(identifier) (member_access_expression)] @value)
 (assignment_expression left: (identifier) @set)
 (postfix_unary_expression (identifier) @set ["++" "--"])
+(conditional_access_expression condition: (binary_expression right: (_) @on) (member_binding_expression name: (identifier) @value))
 (conditional_access_expression condition: (_) @on (member_binding_expression name: (identifier) @value))
+(declaration_expression type: (pointer_type) name: (identifier) @value)
+(declaration_expression type: (pointer_type type: (_) @value))
+(with_expression . (_) @on (with_initializer . (identifier) @value))
 (is_pattern_expression expression: (identifier) @on pattern: (recursive_pattern !type (property_pattern_clause (subpattern . (identifier) @value))))
 (recursive_pattern type: (_) @on (property_pattern_clause (subpattern . (identifier) @value)))
 
@@ -127,6 +135,7 @@
 (local_declaration_statement (variable_declaration type: (_) @declared (variable_declarator name: (identifier) @bound . (_)? @given)))
 (using_statement (variable_declaration type: (_) @declared (variable_declarator name: (identifier) @bound . (_)? @given)))
 (foreach_statement type: (_) @declared left: (identifier) @bound right: (_) @collection)
+(declaration_expression type: [(identifier) (generic_name) (qualified_name) (nullable_type)] @declared name: (identifier) @bound)
 (catch_declaration type: (_) @declared name: (identifier) @bound)
 (declaration_pattern type: (_) @declared name: (identifier) @bound)
 (lambda_expression parameters: (implicit_parameter) @bound)

@@ -1,0 +1,124 @@
+"""What the graph resolves in Ruby: bare names wherever they are, attributes, delegates, symbols, RSpec."""
+
+import pytest
+from graph_files import edges_of
+
+DEPOT = """module Shop
+  class Base
+    attr_reader :width
+    def self.build(n)
+    end
+  end
+  class Depot < Base
+    LIMIT = 3
+    attr_accessor :gate, :size
+    def_delegators :@gate, :open, :shut
+    def_delegator :@gate, :open, :open_gate
+    delegate :lock, :bolt, to: :gate
+    BODY
+    def check(n = 1)
+    end
+    def weigh
+    end
+  end
+  Pair = Struct.new(:left, :right) do
+    def both
+      left + right
+    end
+  end
+end
+"""
+SPEC = """RSpec.describe Shop::Depot do
+  subject { described_class.new(1) }
+  subject(:depot) { Shop::Depot.new }
+  let(:big) { described_class.new(2) }
+  it "weighs" do
+    CODE
+  end
+end
+"""
+
+
+def uses(files: dict[str, str], path: str) -> set[str]:
+    """Returns the edges of a file as `name -> symbol`, candidates with a question mark."""
+    found = (one.split(" ") for one in edges_of(files) if one.startswith(f"{path}:"))
+    return {
+        f"{name} -> {target.rpartition(':')[2]}{'?' if strategy.endswith('?') else ''}"
+        for _, name, _, target, strategy in found
+    }
+
+
+def own(code: str) -> set[str]:
+    return uses({"a.rb": DEPOT.replace("BODY", code)}, "a.rb")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "check if done", "check unless done", "open_all while check", "x = 1 while check", "until check do stop end", "case check\n when 1 then 2\n end",
+        "a, b = check, 2", "check[1]", "(check)", "n += check", "begin\n 1\n ensure\n check\n end", "begin\n check\n end while more", "[*check]",
+        "go(**check)", "(check..3)", "x rescue check", "while more do check end", "if more\n 1\n elsif check\n 2\n end",
+    ],
+)  # fmt: skip
+def test_a_bare_name_is_a_call_wherever_it_is(body: str) -> None:
+    assert "check -> Shop.Depot.check" in own(f"def f\n {body}\n end")
+
+
+def test_a_local_variable_is_no_call() -> None:
+    assert "check -> Shop.Depot.check" not in own(
+        "def f(check)\n go if 1\n (check)\n case check\n when 1 then 2\n end\n end"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("def f\n @size = 1\n end", "size -> Shop.Depot.size"),
+        ("def f\n @size ||= 1\n end", "size -> Shop.Depot.size"),
+        ("def f\n go(@size)\n end", "size -> Shop.Depot.size"),
+        ("def f\n @gate.close\n end", "gate -> Shop.Depot.gate"),
+        ("def f\n self.class.build(1)\n end", "build -> Shop.Base.build"),
+        ("def f\n self.class::LIMIT\n end", "LIMIT -> Shop.Depot.LIMIT"),
+        ("def f\n open\n end", "open -> Shop.Depot.open"),
+        ("def f\n shut\n end", "shut -> Shop.Depot.shut"),
+        ("def f\n open_gate\n end", "open_gate -> Shop.Depot.open_gate"),
+        ("def f\n lock || bolt\n end", "bolt -> Shop.Depot.bolt"),
+        ("delegate :other, to: :gate", "gate -> Shop.Depot.gate"),
+        ("private :check", "check -> Shop.Depot.check"),
+        ("private_constant :LIMIT", "LIMIT -> Shop.Depot.LIMIT"),
+        ("before_action :check", "check -> Shop.Depot.check"),
+        ("def f\n respond_to?(:check)\n end", "check -> Shop.Depot.check"),
+        ("", "left -> Shop.Pair.left"),
+        ("def f(all)\n all.map(&:weigh)\n end", "weigh -> Shop.Depot.weigh?"),
+        ("def f(all)\n all.width\n end", "width -> Shop.Base.width?"),
+        ("def f(all)\n all.each(&:gate)\n end", "gate -> Shop.Depot.gate?"),
+        ("def f\n Depot.new.stubs(:weigh)\n end", "weigh -> Shop.Depot.weigh"),
+    ],
+)
+def test_attributes_delegates_and_symbols_are_uses(body: str, found: str) -> None:
+    assert found in own(body)
+
+
+def test_a_variable_is_no_use_of_a_method_that_is_no_attribute() -> None:
+    assert "check -> Shop.Depot.check" not in own("def f\n @check = 1\n go(@check)\n end")
+
+
+def test_a_constant_that_is_loaded_later_is_used() -> None:
+    files = {"a.rb": DEPOT, "b.rb": 'module Shop\n  autoload :Depot, "shop/depot"\nend\n'}
+    assert "Depot -> Shop.Depot" in uses(files, "b.rb")
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("subject.weigh", "weigh -> Shop.Depot.weigh"),
+        ("depot.weigh", "weigh -> Shop.Depot.weigh"),
+        ("big.weigh", "weigh -> Shop.Depot.weigh"),
+        ("described_class.build(1)", "build -> Shop.Base.build"),
+        ("allow(other).to receive(:weigh)", "weigh -> Shop.Depot.weigh?"),
+    ],
+)
+def test_rspec_names_the_class_and_its_objects(code: str, found: str) -> None:
+    other = "class Weigher\n  def build(n)\n  end\nend\n"
+    files = {"a.rb": DEPOT, "b.rb": other, "spec/depot_spec.rb": SPEC.replace("CODE", code)}
+    assert found in uses(files, "spec/depot_spec.rb")
