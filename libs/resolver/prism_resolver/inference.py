@@ -35,7 +35,7 @@ from prism_resolver.languages import (
 from prism_resolver.modules import Certainty
 from prism_resolver.parameters import object_of
 from prism_resolver.program import SCOPE_KINDS, LocatedModule, Program, symbol_value
-from prism_resolver.unit import MODULE_EXPORTS, Import, Unit, UnresolvedType
+from prism_resolver.unit import MODULE_EXPORTS, Import, Unit, UnresolvedType, dotted_namespace
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Depth of base classes of base classes, and of calls of returned values.
@@ -126,7 +126,8 @@ class Inference:
         is_innermost, is_in_method = True, False
         while inside:
             positions = unit.named.get(inside, ())
-            is_class = not positions or unit.definitions[positions[0]].kind in TYPE_KINDS - SCOPE_KINDS
+            kind = unit.definitions[positions[0]].kind if positions else None
+            is_class = kind in TYPE_KINDS - SCOPE_KINDS if kind else not _is_around_namespace(unit, inside)
             is_seen = not is_class or is_innermost or unit.language in IMPLICIT_OBJECT
             if is_seen and (found := _seen_members(unit, inside, name, is_class=is_class)):
                 value = self._with_other_parts(symbol_value(unit, found), unit)
@@ -429,6 +430,12 @@ class Inference:
             bare = (Step(steps[0].name.removeprefix(ABSOLUTE)), *steps[1:])
             return self._namespaced_name(bare, location, [""])
         value = self.name_at(steps[0].name, location)
+        imported = location.unit.imports.get(steps[0].name, ()) if len(steps) > 1 else ()
+        for one in imported:  # `use Town\Shop;`: a class, a namespace, or both
+            outer = dotted_namespace(f"{one.module}\\{one.name}")
+            module = self._program.namespace(location.unit, outer)
+            if module.is_known and (found := self.member_of(module, steps[1].name)).kind is ValueKind.SYMBOL:
+                return found, steps[2:]
         if value.is_known or len(steps) == 1:
             return value, steps[1:]
         return self._namespaced_name(steps, location, [f"{location.unit.declared}.", ""])
@@ -458,6 +465,10 @@ class Inference:
     def in_namespace(self, steps: Sequence[Step], name: str, location: Location) -> Value:
         """Returns what the namespace of PHP that some steps spell has under a name."""
         path = ".".join(step.name for step in steps)
+        imported = location.unit.imports.get(steps[0].name, ()) if steps else ()
+        if imported:
+            outer = dotted_namespace(f"{imported[0].module}\\{imported[0].name}")
+            path = ".".join([ABSOLUTE + outer, *(step.name for step in steps[1:])])
         before = [""] if path.startswith(ABSOLUTE) else [f"{location.unit.declared}.", ""]
         modules = (self._program.namespace(location.unit, f"{one}{path.lstrip(ABSOLUTE)}") for one in before)
         found = (self.member_of(module, name) for module in modules if module.is_known)
@@ -914,6 +925,16 @@ def _seen_members(unit: Unit, owner: str, name: str, *, is_class: bool) -> Seque
         for one in found
         if unit.definitions[one].parent in around and unit.definitions[one].kind is not SymbolKind.METHOD
     ]
+
+
+def _is_around_namespace(unit: Unit, name: str) -> bool:
+    """Returns whether a name is that of a namespace of C# around the file's: `Town` around `namespace Town.Shop;`.
+
+    The types of the inner one come first, in whichever file they are.
+    """
+    return unit.language == "csharp" and any(
+        one.kind in SCOPE_KINDS and one.qualified_name.startswith(f"{name}.") for one in unit.definitions
+    )
 
 
 def _is_object(unit: Unit, positions: Sequence[int]) -> bool:

@@ -51,7 +51,7 @@ CALL_METHODS: Mapping[str, str] = {"python": "__call__"}
 # Facts have the members that are read from local variables: a property, or a method that is passed on.
 READS_OF_LOCALS = frozenset({"go", "python"})
 # Facts have the members that are read from variables of unknown type, too.
-READS_UNKNOWN = frozenset({"csharp"})
+READS_UNKNOWN = frozenset({"csharp", "php"})
 # A variable is never called: `Reader reader = reader(path)` calls the method.
 METHODS_APART = frozenset({"java"})
 # A variable is never a type: `struct gate gate`.

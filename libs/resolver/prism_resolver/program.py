@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from prism_contracts.code import TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
+from prism_resolver.expressions import ABSOLUTE
 from prism_resolver.facts import FileFacts
 from prism_resolver.languages import (
     C_FAMILY,
@@ -647,7 +648,7 @@ class Program:
         """Returns the value that an import binds: a definition, or a module."""
         known = (unit.id, one.name, one.module)
         if known not in self._imported_values:
-            is_outside = unit.language in SEES_NO_NAMESPACE and one.module == one.name  # `use Depot;`
+            is_outside = unit.language in SEES_NO_NAMESPACE and one.module == ABSOLUTE  # `use Depot;`
             value = (
                 self.outside_namespaces(unit, one.name)
                 if is_outside

@@ -75,3 +75,25 @@ def test_an_operator_has_the_types_of_its_parameters() -> None:
     found = edges_of({"a.cs": DEPOT})
     assert "a.cs:3 Key -> a.cs:Town.Id.Key receiver_type" in found
     assert "a.cs:4 Name -> a.cs:Town.Id.Name receiver_type" in found
+
+
+def test_a_type_of_the_inner_namespace_comes_first() -> None:
+    files = {
+        "a.cs": "namespace Town;\nclass Depot { public Depot(int n) {} }\n",
+        "b.cs": "namespace Town.Shop;\nclass Depot { public Depot(int n, int m) {} }\nclass Gate {}\n",
+        "c.cs": "namespace Town.Shop;\nclass User { Depot F() => null; object G() => new Gate(); }\n",
+        "d.cs": "namespace Town.Shop;\nclass Outer { Hall F() => null; }\n",
+        "e.cs": "namespace Town;\nclass Hall {}\n",
+    }
+    found = edges_of(files)
+    assert "c.cs:2 Depot -> b.cs:Town.Shop.Depot same_package" in found
+    assert not any(one.startswith("c.cs:2 Depot -> a.cs") for one in found)
+    assert "d.cs:2 Hall -> e.cs:Town.Hall same_package" in found
+
+
+def test_a_type_may_have_a_name_that_is_built_in_elsewhere() -> None:
+    files = {
+        "a.cs": "namespace A;\nstruct Unit {}\n",
+        "b.cs": "using A;\nclass B { Task<Unit> F() => null; }\n",
+    }
+    assert "b.cs:2 Unit -> a.cs:A.Unit same_package" in edges_of(files)

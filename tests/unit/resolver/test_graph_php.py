@@ -171,3 +171,44 @@ def test_callables_and_classes_in_strings_are_uses(code: str, found: str) -> Non
 def test_a_member_that_a_type_lacks_may_be_of_another_type() -> None:
     code = "<?php\nnamespace A;\ninterface Store {}\nclass Depot { function weigh() {} }\nfunction f(Store $s) { if ($s instanceof Depot) { $s->weigh(); } }\n"
     assert "a.php:5 weigh -> a.php:Depot.weigh only_definition?" in edges_of({"a.php": code})
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("use Town\\Port;\nnew Port\\Ship();", "Ship -> p/2.php:Ship"),
+        ("use Town\\Port;\nPort\\Ship::sail();", "sail -> p/2.php:Ship.sail"),
+        ("use Town\\Port;\necho Port\\Ship::class;", "Ship -> p/2.php:Ship"),
+        ("use Town\\Port;\nfunction f(Port $p) { $p->moor(); }", "moor -> p/1.php:Port.moor"),
+        ("use Town\\Port;\nfunction f(Port\\Ship $s) { $s->sail(); }", "sail -> p/2.php:Ship.sail"),
+    ],
+)
+def test_a_class_and_a_namespace_may_have_one_name(code: str, found: str) -> None:
+    port = "<?php\nnamespace Town;\ninterface Port { function moor(); }\n"
+    ship = "<?php\nnamespace Town\\Port;\nclass Ship { static function sail() {} }\n"
+    files = {"p/1.php": port, "p/2.php": ship, "u.php": f"<?php\nnamespace App;\n{code}\n"}
+    edges = (one.split(" ") for one in edges_of(files) if one.startswith("u.php:"))
+    assert found in {
+        f"{name} -> {target}" for _, name, _, target, strategy in edges if not strategy.endswith("?")
+    }
+
+
+def test_a_property_of_an_unknown_object_is_a_guess() -> None:
+    files = {
+        "b/2.php": GATE,
+        "u.php": "<?php\nfunction f($all) { foreach ($all as $one) { go($one->width); } }\n",
+    }
+    assert "u.php:2 width -> b/2.php:Gate.width only_definition?" in edges_of(files)
+
+
+def test_a_class_may_have_a_name_that_is_built_in_elsewhere() -> None:
+    code = "<?php\nnamespace A;\nclass Unit {}\nfunction f(Unit $u) {}\n"
+    assert "a.php:4 Unit -> a.php:Unit same_file" in edges_of({"a.php": code})
+
+
+def test_a_class_may_have_the_name_of_its_namespace() -> None:
+    depot = "<?php\nnamespace Depot;\nclass Depot { static function make(): self {} function weigh() {} }\n"
+    user = "<?php\nnamespace App;\nuse Depot\\Depot;\nDepot::make()->weigh();\n"
+    found = edges_of({"a.php": depot, "u.php": user})
+    assert "u.php:3 Depot -> a.php:Depot import" in found
+    assert "u.php:4 weigh -> a.php:Depot.weigh receiver_type" in found

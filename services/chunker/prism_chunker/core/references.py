@@ -39,6 +39,7 @@ _RECEIVE = frozenset({b"receive", b"have_received"})
 OWN_VARIABLE = "@"
 # A name of PHP with its namespace: `\Shop\Depot`.
 _QUALIFIED_NAME, _NAMESPACE_SEPARATOR = "qualified_name", "\\"
+_USE_CLAUSE = "namespace_use_clause"
 # The qualifier of a member whose receiver is too long to be followed.
 UNKNOWN_RECEIVER = "()"
 
@@ -206,9 +207,11 @@ def _imported(name: str, captures: Captures, source: bytes) -> tuple[str, str]:
         return name.rstrip("/").rsplit("/", 1)[-1] if "file" in captures else "*", name
     if "item" in captures:
         name = _in_lists(captures["item"][0], name, source).removesuffix("::self")
+    around = captures["import"][0].parent if "import" in captures else None
+    is_in_no_namespace = around is not None and around.type == _USE_CLAUSE  # `use Depot;` in PHP
     found = _DOTTED.match(name)
-    if not found:
-        return name, name
+    if not found or is_in_no_namespace:
+        return name, _NAMESPACE_SEPARATOR if is_in_no_namespace else name
     return found.group(2), (found.group(1) or name) if "item" in captures else name
 
 

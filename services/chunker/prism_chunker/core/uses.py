@@ -52,7 +52,7 @@ _HEAD = re.compile(rb"(?:\(\*|!|\\)?([\w$@]+)")
 # The start of a path that begins with a crate of Rust, which no import needs to name; not one of the language's.
 _CRATE = re.compile(rb"(?!(?:std|core|alloc|Self)\b)[a-z_]\w*+::")
 # After a variable, before its member: `depot.Size`, `depot?.Size`, `depot!.Size`, `depot[0].Size`, `Open().Size`.
-_DOTS = frozenset({b".", b"?", b"!", b"[", b"("})
+_DOTS = frozenset({b".", b"?", b"!", b"[", b"(", b"-"})
 # Built-in names of types and values.
 _BUILT_IN = frozenset(
     {
@@ -63,6 +63,11 @@ _BUILT_IN = frozenset(
         "uintptr", "undefined", "var", "void",
     }
 )  # fmt: skip
+
+# Languages of which members of variables of unknown type are kept.
+_READS_UNKNOWN = frozenset({"csharp", "php"})
+# Languages whose built-in names begin with a small letter, or whose classes of other names can be any: `Unit`, `Any`.
+_SMALL_BUILT_IN = frozenset({"csharp", "php", "ruby"})
 
 
 def read_uses(
@@ -226,9 +231,12 @@ class Scopes:
                 *([EXPORTS, "module"] if self._has_exports else ()),
             )
         }
-        self._hidden = (
-            {*shadows.variables, *(name.encode() for name in _BUILT_IN)} if self._sees_others else set()
+        built_in = (
+            name.encode()
+            for name in _BUILT_IN
+            if language.id not in _SMALL_BUILT_IN or not name[:1].isupper()
         )
+        self._hidden = {*shadows.variables, *built_in} if self._sees_others else set()
         local = [
             binding
             for binding in bindings
@@ -260,7 +268,7 @@ class Scopes:
         # Members of the own object that no class of the file has may be inherited.
         self._inherits = language.id == "php"
         # Members of variables whose type the file does not say.
-        self._reads_unknown = language.id == "csharp"
+        self._reads_unknown = language.id in _READS_UNKNOWN
         self._own_classes = _OWN_CLASSES if language.id == "php" else frozenset[str]()
         self._heads |= {name.encode() for name in self._own_classes}
 

@@ -41,6 +41,7 @@
 [(member_access_expression) (nullsafe_member_access_expression)] @value
 (array_creation_expression . (array_element_initializer . [(variable_name) (member_access_expression)] @on .) . (array_element_initializer . (string . (string_content) @value .) .) .)
 (array_creation_expression . (array_element_initializer . (class_constant_access_expression . (_) @on (name) @_class) .) . (array_element_initializer . (string . (string_content) @value .) .) . (#eq? @_class "class"))
+(attribute (qualified_name (name) @_provider) parameters: (arguments . (argument (string . (string_content) @value .))) @inside (#any-of? @_provider "DataProvider" "Depends"))
 (attribute (name) @_provider parameters: (arguments . (argument (string . (string_content) @value .))) @inside (#any-of? @_provider "DataProvider" "Depends"))
 ((string_content) @value (#match? @value "^\\\\?[A-Z][A-Za-z0-9_]*(\\\\[A-Z][A-Za-z0-9_]*)+(::[A-Za-z_][A-Za-z0-9_]*)?$"))
 (assignment_expression right: [(name) (qualified_name)] @value)
