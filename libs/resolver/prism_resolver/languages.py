@@ -78,6 +78,8 @@ TYPES_WITHOUT_IMPORT = OPEN_TYPES | SAME_FOLDER
 NESTED_TYPES = OPEN_TYPES - {"elixir"}
 # A method can be called without naming its object.
 IMPLICIT_OBJECT = JVM | {"csharp", "cpp", "ruby", "swift", "dart"}
+# A block may be run for another object, whose members it uses without it: `Depot.build { weigh }`.
+BLOCKS_HAVE_OBJECTS = frozenset({"ruby"})
 # In a class body, outside of methods, members are used without an object.
 BARE_IN_BODY = frozenset({"python"})
 

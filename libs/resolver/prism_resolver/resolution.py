@@ -28,6 +28,7 @@ from prism_resolver.facts import FileFacts
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
     BASES_ARE_NAMED,
+    BLOCKS_HAVE_OBJECTS,
     C_FAMILY,
     CALL_METHODS,
     CALLS_WHAT_IS_HELD,
@@ -513,8 +514,9 @@ class Resolver:
         return whole if whole.kind is ValueKind.SYMBOL else value
 
     def _may_be_member(self, location: Location) -> bool:
-        """Returns whether a name without an object may be a member of the enclosing class."""
-        return self._unit.language in IMPLICIT_OBJECT and bool(location.inside)
+        """Returns whether a name without an object may be a member: of the class around, or of a block's object in Ruby."""
+        is_inside = bool(location.inside) or self._unit.language in BLOCKS_HAVE_OBJECTS
+        return self._unit.language in IMPLICIT_OBJECT and is_inside
 
     def _member_meaning(self, reference: Reference) -> Meaning:
         if reference.qualifier == ABSOLUTE:

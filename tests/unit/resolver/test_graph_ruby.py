@@ -103,6 +103,17 @@ def test_a_variable_is_no_use_of_a_method_that_is_no_attribute() -> None:
     assert "check -> Shop.Depot.check" not in own("def f\n @check = 1\n go(@check)\n end")
 
 
+def test_a_module_names_its_own_functions() -> None:
+    code = "module Shop\n  def open\n  end\n  private :open\nend\n"
+    assert "open -> Shop.open" in uses({"a.rb": code}, "a.rb")
+
+
+def test_a_bare_call_in_a_block_may_be_one_of_another_object() -> None:
+    assert "weigh -> Shop.Depot.weigh?" in uses(
+        {"a.rb": DEPOT, "b.rb": "build do\n  weigh { 1 }\nend\n"}, "b.rb"
+    )
+
+
 def test_a_constant_that_is_loaded_later_is_used() -> None:
     files = {"a.rb": DEPOT, "b.rb": 'module Shop\n  autoload :Depot, "shop/depot"\nend\n'}
     assert "Depot -> Shop.Depot" in uses(files, "b.rb")

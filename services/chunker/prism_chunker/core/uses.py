@@ -267,6 +267,8 @@ class Scopes:
         }
         # Members of the own object that no class of the file has may be inherited.
         self._inherits = language.id == "php"
+        # In Ruby, what a module has is no member of an object until it is mixed in.
+        self._own_names = names.members | (names.known if language.id == "ruby" else set())
         # Members of variables whose type the file does not say.
         self._reads_unknown = language.id in _READS_UNKNOWN
         self._own_classes = _OWN_CLASSES if language.id == "php" else frozenset[str]()
@@ -310,7 +312,7 @@ class Scopes:
     def _is_own_member(self, qualifier: str, name: str) -> bool:
         """Whether a name after the own object, and maybe a member of it, is worth a reference."""
         member = head_of(qualifier)
-        if name in self._names.members or member in self._typed_members:
+        if name in self._own_names or member in self._typed_members:
             return True
         return self._inherits and member not in self._names.members
 
