@@ -101,6 +101,7 @@ class Inference:
             self._in_namespace,
             self._in_no_namespace,
             self._global_type,
+            self._module_function,
         ):
             value = find(name, location)
             if value is not None:
@@ -282,6 +283,17 @@ class Inference:
             if refs and ("." in qualified_name or len({ref.file for ref in refs}) == 1):
                 return Value(ValueKind.SYMBOL, tuple(refs), strategy=Strategy.SAME_PACKAGE)
         return None
+
+    def _module_function(self, name: str, location: Location) -> Value | None:
+        """Finds a function of Swift outside of types, which all files of its module see.
+
+        Several files that define it may belong to separate modules: then nothing is found.
+        """
+        if location.unit.language != "swift":
+            return None
+        refs = self._program.free_functions(location.unit, name)
+        is_one = len({ref.file for ref in refs}) == 1
+        return Value(ValueKind.SYMBOL, refs, strategy=Strategy.SAME_PACKAGE) if is_one else None
 
     # Expressions.
 

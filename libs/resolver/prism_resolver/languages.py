@@ -67,6 +67,8 @@ NO_CONSTRUCTORS = frozenset({"go"})
 # Members may be defined outside the file of their class: in its folder, or anywhere in the repository.
 MEMBERS_IN_FOLDER = frozenset({"go"})
 MEMBERS_ANYWHERE = C_FAMILY | {"rust", "csharp", "ruby", "swift", "kotlin", "scala"}
+# Members that other files add to a type stand outside of any type.
+EXTENDED_FROM_OUTSIDE = frozenset({"kotlin", "scala"})
 # A class is declared in one file, and has members in others.
 DECLARED_ELSEWHERE = frozenset({"cpp", "csharp"})
 # A type is visible everywhere without an import of its file. Its members may be defined elsewhere, so a

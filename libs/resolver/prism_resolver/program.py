@@ -12,6 +12,7 @@ from prism_resolver.languages import (
     C_FAMILY,
     ECMASCRIPT,
     EXPORTS,
+    EXTENDED_FROM_OUTSIDE,
     FOLDER_PACKAGES,
     JVM,
     KEEPS_IMPORTS,
@@ -255,10 +256,19 @@ class Program:
         package = unit.package if unit.language in MEMBERS_IN_FOLDER else ""
         known = (unit.scope, unit.language, package, qualified_name)
         if known not in self._members_elsewhere:
-            found = [ref for ref in refs if _share_members(unit, self.units[ref.file])]
+            found = [ref for ref in refs if self._may_add_member(unit, ref)]
             found.sort(key=lambda ref: (self.units[ref.file].file.path, ref.symbol))
             self._members_elsewhere[known] = tuple(found)
         return self._members_elsewhere[known]
+
+    def _may_add_member(self, unit: Unit, ref: SymbolRef) -> bool:
+        """Returns whether a definition may be a member of the type of its qualified name in a file."""
+        other = self.units[ref.file]
+        if not _share_members(unit, other):
+            return False
+        # A member inside of a class belongs to that one, however a class of another package is called.
+        is_outside = unit.language not in EXTENDED_FROM_OUTSIDE or self.definition(ref).parent < 0
+        return is_outside or unit.declared == other.declared
 
     def types_named(self, unit: Unit, qualified_name: str) -> Sequence[SymbolRef]:
         """Returns a type's definitions in the repository, by path; only one of a namespace or module."""
@@ -280,6 +290,17 @@ class Program:
         found.sort(key=lambda ref: (len(self.units[ref.file].file.path), self.units[ref.file].file.path))
         is_scope = all(self.definition(ref).kind in SCOPE_KINDS for ref in found)
         return found[:1] if is_scope else found
+
+    def free_functions(self, unit: Unit, name: str) -> tuple[SymbolRef, ...]:
+        """Returns the functions of a name outside of types, in all files of the repository and language."""
+        found = (
+            ref
+            for ref in self._by_qualified_name.get(name, ())
+            if self.definition(ref).kind is SymbolKind.FUNCTION
+            and self.units[ref.file].scope == unit.scope
+            and self.units[ref.file].language == unit.language
+        )
+        return tuple(sorted(found, key=lambda ref: (self.units[ref.file].file.path, ref.symbol)))
 
     def named(self, name: str) -> Collection[SymbolRef]:
         """Returns all definitions of a name."""

@@ -7,6 +7,7 @@ its own name, the name of a whole module is `*`, with an alias. Rust's `mod depo
 """
 
 import re
+from collections.abc import Sequence
 from operator import itemgetter
 
 from tree_sitter import Node
@@ -40,6 +41,9 @@ OWN_VARIABLE = "@"
 # A name of PHP with its namespace: `\Shop\Depot`.
 _QUALIFIED_NAME, _NAMESPACE_SEPARATOR = "qualified_name", "\\"
 _USE_CLAUSE = "namespace_use_clause"
+# Operators before their operand, and nodes of Swift whose first child is the object.
+_SIGNS = frozenset({b"!", b"-", b"~"})
+_LED_BY_RECEIVER = frozenset({"navigation_expression", "call_expression"})
 # The qualifier of a member whose receiver is too long to be followed.
 UNKNOWN_RECEIVER = "()"
 
@@ -113,7 +117,7 @@ def _reference(
     kind, source = KINDS[key], syntax.source
     symbol = nesting.around(node.start_byte)
     name = _method_around(symbol, nesting) if key == "overridden" else _of(key, captures, source)
-    qualifier = _of("qualifier", captures, source).rstrip(".:") if "qualifier" in captures else ""
+    qualifier = _receiver(captures["qualifier"], source) if "qualifier" in captures else ""
     if "qualifier" in captures and captures["qualifier"][0].type in _STRINGS:
         qualifier = _STRING
     elif kind is ReferenceKind.ASSIGN and node.type == _FIELD:
@@ -232,10 +236,33 @@ def _said(captures: Captures) -> int:
     return sum(map(len, captures.values()))
 
 
+def _receiver(nodes: Sequence[Node], source: bytes) -> str:
+    """Returns what stands before the dot of a member.
+
+    The grammar of Swift takes `a + b` for the object of `a + b.weigh()`. An object with an operator has parentheses, so
+    the last operand is the receiver.
+    """
+    start, node = nodes[0].start_byte, nodes[0]
+    while True:
+        operand = node.child_by_field_name("rhs") if node.child_by_field_name("lhs") else None
+        if operand is None and source[node.start_byte : node.start_byte + 1] in _SIGNS:
+            operand = node.child_by_field_name("target")
+        if operand is not None:
+            start, node = operand.start_byte, operand
+        elif node.type in _LED_BY_RECEIVER and node.child_count:
+            node = node.children[0]
+        else:
+            return _on_one_line(source[start : nodes[-1].end_byte], nodes[0]).rstrip(".:")
+
+
 def _of(key: str, captures: Captures, source: bytes) -> str:
     """Returns the text of a capture on one line, without quotes."""
     nodes = captures[key]
-    text = source[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
+    return _on_one_line(source[nodes[0].start_byte : nodes[-1].end_byte], nodes[0])
+
+
+def _on_one_line(data: bytes, first: Node) -> str:
+    text = data.decode("utf-8", "replace")
     if text.isidentifier():  # the common case
         return text
-    return text.removeprefix(":") if nodes[0].type == _SYMBOL else " ".join(unquoted(text).split())
+    return text.removeprefix(":") if first.type == _SYMBOL else " ".join(unquoted(text).split())
