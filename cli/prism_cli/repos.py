@@ -17,7 +17,6 @@ from prism_cli.exits import CommandError, Exit
 from prism_cli.target import ServerTarget
 
 REPOS = f"{API}/repos"
-COMMIT_CHARS = 10
 
 
 async def repos(target: ServerTarget) -> dict[str, Any]:
@@ -125,7 +124,7 @@ def show(listed: dict[str, Any]) -> None:
             Text(terminal.printable(repository["name"])),
             Text(terminal.printable(repository["source"])),
             Text(terminal.printable(repository["ref"] or served.get("ref", ""))),
-            Text(terminal.printable(served.get("commit", "").removeprefix("tree:")[:COMMIT_CHARS])),
+            Text(terminal.short_commit(served.get("commit", ""))),
             state(repository),
         )
     terminal.out.print(table)
@@ -189,9 +188,9 @@ def _facts(status: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield title, chosen if isinstance(chosen, str) else ", ".join(chosen)
     if status["served_commit"]:
         at = terminal.ago(datetime.fromisoformat(status["indexed_at"]).astimezone(UTC))
-        yield "commit", f"{status['served_commit'].removeprefix('tree:')[:COMMIT_CHARS]}, indexed {at}"
+        yield "commit", f"{terminal.short_commit(status['served_commit'])}, indexed {at}"
     if status["lag_seconds"]:
-        yield "behind", f"{status['head_commit'][:COMMIT_CHARS]} for {status['lag_seconds']:.0f} s"
+        yield "behind", f"{terminal.short_commit(status['head_commit'])} for {status['lag_seconds']:.0f} s"
     if files := status["files"]:
         yield "files", ", ".join(f"{files[one]:,} {one}" for one in ("indexed", "skipped", "failed"))
     yield "branches", f"{status['layers']:,} with a layer"

@@ -19,7 +19,6 @@ from prism_contracts.errors import ErrorCode
 JOBS_SHOWN = 8
 LAYERS_SHOWN = 12
 DEAD_LETTERS_SHOWN = 5
-COMMIT_CHARS = 10
 SUPERVISOR = "supervisor"
 SERVER_PARTS = ("repositories", "jobs", "streams", "dead_letters", "points")
 
@@ -171,7 +170,7 @@ def _repositories(report: dict[str, Any]) -> RenderableType | None:
         layers: list[dict[str, Any]] = repository["layers"] or [{}]
         for layer in layers[:LAYERS_SHOWN]:
             figures = (_number(layer.get("files")), _number(layer.get("points")))
-            commit = _short(layer.get("commit", "-"))
+            commit = terminal.short_commit(layer.get("commit", "-"))
             table.add_row(name, _layer_name(layer), commit, _behind(repository, layer), *figures)
         if len(layers) > LAYERS_SHOWN:
             table.add_row(name, f"… {len(layers):,} in all")
@@ -189,11 +188,7 @@ def _behind(repository: dict[str, Any], layer: dict[str, Any]) -> str:
     lag_s = layer.get("lag_seconds")
     if not lag_s:
         return ""
-    return f"{_short(layer.get('head_commit') or repository['head_commit'])} for {lag_s:.0f} s"
-
-
-def _short(commit: str) -> str:
-    return terminal.printable(commit.removeprefix("tree:")[:COMMIT_CHARS])
+    return f"{terminal.short_commit(layer.get('head_commit') or repository['head_commit'])} for {lag_s:.0f} s"
 
 
 def _jobs(report: dict[str, Any]) -> RenderableType | None:

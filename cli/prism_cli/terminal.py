@@ -30,6 +30,7 @@ err = _console(sys.stderr, stderr=True)
 # Escape sequences could redraw the terminal, and bidirectional marks can hide code
 # (https://trojansource.codes).
 _HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+COMMIT_CHARS = 10
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 KIB = 1024
 
@@ -37,6 +38,12 @@ KIB = 1024
 def printable(text: str) -> str:
     """Returns text of a repository without characters that control the terminal."""
     return _HOSTILE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def short_commit(commit: str) -> str:
+    """Returns the first characters of a commit; a dash if there is none, as before the first document."""
+    short = printable(commit.removeprefix("tree:")[:COMMIT_CHARS])
+    return short if short.strip("0") or not short else "-"
 
 
 def print_json(value: Any) -> None:

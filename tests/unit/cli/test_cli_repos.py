@@ -49,6 +49,14 @@ def test_list_shows_source_commit_and_age(server: Server) -> None:
     ]  # fmt: skip
 
 
+def test_repository_without_a_commit_shows_a_dash(server: Server) -> None:
+    none = served(datetime.now(UTC)).model_copy(update={"commit": "0" * 40})
+    server.answers = [httpx.Response(200, json=listed(REPOSITORY.model_copy(update={"served": none})))]
+    shown = CliRunner().invoke(app, ["repos", "list"])
+    [row] = [line.split() for line in shown.output.splitlines() if "acme/app" in line]
+    assert row[2:4] == ["main", "-"]
+
+
 @pytest.mark.parametrize(
     ("changes", "state"),
     [

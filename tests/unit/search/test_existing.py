@@ -1,5 +1,7 @@
 """Tests the verdict whether code for an intent exists already."""
 
+from dataclasses import replace
+
 import pytest
 
 from prism_chunker.core import chunk_file
@@ -176,3 +178,47 @@ def test_values_are_left_out_and_names_listed_once() -> None:
 
 def test_limit_is_respected() -> None:
     assert len(asked("parse label header", [code("a", LABELS)], limit=1)) == 1
+
+
+CODECS = '''class Codec:
+    """Codec implements the encoder and the decoder for YAML encoding."""
+
+    def encode(self, values):
+        """Encode values as YAML."""
+'''
+
+
+@pytest.mark.parametrize(
+    ("rarest", "text", "verdict"),
+    [
+        ("ini", "codec that encodes and decodes INI", Verdict.MAYBE),
+        ("yaml", "codec that encodes and decodes YAML", Verdict.LIKELY),
+        ("codec", "codec that encodes and decodes INI", Verdict.LIKELY),  # INI is a common word there
+    ],
+)
+def test_definition_without_the_rarest_word_of_the_intent_does_not_probably_do_it(
+    rarest: str, text: str, verdict: Verdict
+) -> None:
+    query = parse_query(text)
+    question = Question(query, dict.fromkeys(query.stems, 2.0) | {rarest: 3.0})
+    near = [(1, 5, 0.65)]
+    found = find_existing(question, read_intent(text), [code("codec", CODECS, near=near)], 5)
+    assert found[0].symbol.name == "Codec"
+    assert found[0].verdict is verdict
+    assert ("nothing of: ini" in found[0].reasons) == (verdict is Verdict.MAYBE)
+
+
+@pytest.mark.parametrize(
+    ("flags", "path", "aside"),
+    [
+        ("t", "tests/helpers.py", "in tests"),
+        ("", "docs/examples/labels.py", "in examples"),
+        ("", "src/labels.py", ""),
+    ],
+)
+def test_copy_in_tests_or_examples_is_named_as_one(flags, path, aside) -> None:
+    file = replace(code("labels", LABELS, flags), path=path)
+    found = asked("parse the header of a label into fields", [file])
+    assert found[0].symbol.name == "parse_label_header"
+    assert found[0].aside == aside
+    assert found[0].verdict is not Verdict.NONE

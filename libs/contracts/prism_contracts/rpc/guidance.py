@@ -168,6 +168,7 @@ class ExistingDefinition(Message):
     verdict: Verdict
     score: float
     reasons: tuple[str, ...]
+    aside: str = ""  # what its file is, if code is rarely reused from there: `in tests`
 
 
 class ExistingReply(Message):

@@ -9,18 +9,18 @@ were set.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
 import re2  # type: ignore[import-untyped]
 
-from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Symbol
+from prism_contracts.code import ASIDE, CALLABLE_KINDS, TYPE_KINDS, Flag, Symbol
 from prism_contracts.rpc.guidance import Verdict
 from prism_search.core.matching import Question
 from prism_search.core.sentences import best_match, is_prose, sentences
-from prism_search.core.words import IDENTIFIER, stems_of
+from prism_search.core.words import EQUAL, IDENTIFIER, stems_of
 
 KINDS = CALLABLE_KINDS | TYPE_KINDS
 ORDER = list(Verdict)
@@ -39,13 +39,17 @@ TYPED_BEFORE = re2.compile(r"^\s*(?:final\s+|const\s+)?[\pL\pN_.<>\[\]*&:]+[\s*&
 NEAR_MIN, NEAR_MAX = 0.25, 0.65
 
 NAME_WEIGHT, TEXT_WEIGHT, NEAR_WEIGHT = 0.4, 0.35, 0.25
-# For code that is rarely reused as it is: tests, generated, vendored and minified code; private symbols.
+# For code that is rarely reused as it is: tests, examples, generated, vendored and minified code; private symbols.
 ASIDE_FACTOR, PRIVATE_FACTOR = 0.6, 0.9
 # `python -m bench.calibrate`: 9 % of what does not exist scores 0.22, 1 % 0.45; of what exists and is asked for
 # in half of its own words, all and a third.
 LIKELY_MIN, MAYBE_MIN = 0.45, 0.22
 LIKELY_TEXT_MIN, MAYBE_TEXT_MIN = 0.5, 0.2
 NONE_SHOWN_MAX = 3
+# Folders of code that shows how something is used.
+EXAMPLES = frozenset({"demo", "demos", "example", "examples", "sample", "samples"})
+# A definition that says nothing of the rarest word of the intent must have nearly all of the others.
+LIKELY_WITHOUT_RAREST_MIN = 0.8
 # Shares of the intent that a name of several words, or a first sentence, must have to be worth a look whatever
 # the score is: tests, private and generated code score less, and a long intent dilutes both.
 NAMED_MIN, SAID_MIN = 0.25, 0.5
@@ -69,6 +73,7 @@ class CodeFile:
     symbols: Sequence[Symbol]
     near: Sequence[tuple[int, int, float]]
     texts: Sequence[tuple[int, str]] = ()
+    path: str = ""
 
 
 class Existing(NamedTuple):
@@ -79,6 +84,7 @@ class Existing(NamedTuple):
     score: float
     verdict: Verdict
     reasons: tuple[str, ...]
+    aside: str = ""  # as in `ExistingDefinition`
 
 
 def read_intent(text: str) -> PlannedCode:
@@ -159,8 +165,9 @@ def _score(
     text = max(question.share(by_text), sentence.degree)
     near = min(max((cosine - NEAR_MIN) / (NEAR_MAX - NEAR_MIN), 0.0), 1.0)
     score = NAME_WEIGHT * name + TEXT_WEIGHT * text + NEAR_WEIGHT * near
-    score *= ASIDE_FACTOR if ASIDE.intersection(file.flags) else 1.0
     score *= 1.0 if symbol.exported else PRIVATE_FACTOR
+    as_source, aside = score, _aside(file)
+    score *= ASIDE_FACTOR if aside else 1.0
     shared = intent.parameters & frozenset(IDENTIFIER.findall(symbol.signature.partition("(")[2]))
     beside = by_text.keys() - by_name.keys()
     reasons = _reasons(
@@ -174,9 +181,44 @@ def _score(
     if near:
         reasons.append(f"similar meaning ({cosine:.2f})")
     verdict = _verdict(score, text)
+    if aside and verdict is Verdict.NONE and _verdict(as_source, text) is Verdict.LIKELY:
+        verdict = Verdict.MAYBE  # a copy in a test is worth a look
+    if verdict is Verdict.LIKELY and text < LIKELY_WITHOUT_RAREST_MIN:
+        said = [by_name, by_text, sentence.matched, *_said(question, docstring, prose, file, symbol)]
+        if unsaid := _rarest_unsaid(question, said):
+            verdict = Verdict.MAYBE
+            reasons.append(f"nothing of: {', '.join(sorted(unsaid))}")
     if verdict is Verdict.NONE and _stands_there(question, symbol, by_name, docstring[:1]):
         verdict = Verdict.MAYBE
-    return Existing(file.key, symbol, round(score, 3), verdict, tuple(reasons))
+    return Existing(file.key, symbol, round(score, 3), verdict, tuple(reasons), aside)
+
+
+def _aside(file: CodeFile) -> str:
+    """Returns what a file is that code is rarely reused from; empty for any other."""
+    if Flag.TEST in file.flags:
+        return "in tests"
+    if ASIDE.intersection(file.flags):
+        return "generated or copied here"
+    folders = file.path.lower().split("/")[:-1]
+    return "in examples" if EXAMPLES.intersection(folders) else ""
+
+
+def _rarest_unsaid(question: Question, said: Iterable[Mapping[str, float]]) -> set[str]:
+    """Returns the rarest stems of the intent that none of the matches has as they are: `ini` is not `init`."""
+    rarity, stems = question.rarity, question.query.stems
+    highest = max((rarity.get(stem, 0.0) for stem in stems), default=0.0)
+    rarest = {stem for stem in stems if rarity.get(stem, 0.0) == highest}
+    return rarest - {stem for matched in said for stem, degree in matched.items() if degree == EQUAL}
+
+
+def _said(
+    question: Question, docstring: Sequence[str], prose: Sequence[str], file: CodeFile, symbol: Symbol
+) -> Iterator[Mapping[str, float]]:
+    """Yields the stems of the intent anywhere in a definition: its documentation, its comments and its path."""
+    yield question.matched_stems(stems_of(" ".join([*docstring, *prose, file.path])))
+    for first, text in file.texts:
+        lines = text.split("\n")[max(0, symbol.start_line - first) : max(0, symbol.end_line - first + 1)]
+        yield question.matched_stems(stems_of("\n".join(lines)))
 
 
 def _stands_there(

@@ -118,6 +118,7 @@ def _file(point: StoredPoint, near: Sequence[ChunkHit], texts: Mapping[str, Stor
         unpack_symbols(point.text("symbols")),
         [(*place, chunk.score) for chunk, place in chunks],
         [(first, texts[chunk.id].text("text")) for chunk, (first, _) in chunks if chunk.id in texts],
+        point.text("path"),
     )
 
 
@@ -127,4 +128,5 @@ def _reply(target: Target, point: StoredPoint, one: Existing) -> ExistingDefinit
         verdict=one.verdict,
         score=one.score,
         reasons=one.reasons,
+        aside=one.aside,
     )

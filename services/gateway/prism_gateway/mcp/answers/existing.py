@@ -62,13 +62,15 @@ def _existing(one: ExistingDefinition) -> Json:
         "signature": symbol.signature,
         "docstring": symbol.docstring.strip().partition("\n")[0][:DOCSTRING_CHARS_MAX],
         "reasons": list(one.reasons),
+        **({"aside": one.aside} if one.aside else {}),
     }
 
 
 def _line(shown: Json, with_repo: bool) -> str:
     place = f"{shown['file_path']}:{shown['start_line']}-{shown['end_line']}"
     signature = " ".join(shown["signature"].split())[:SIGNATURE_CHARS_MAX]
-    return f"{shown['repo'] + ' ' if with_repo else ''}{place} {shown['name']} — {signature or shown['kind']}"
+    aside = f" ({shown['aside']})" if "aside" in shown else ""
+    return f"{shown['repo'] + ' ' if with_repo else ''}{place} {shown['name']}{aside} — {signature or shown['kind']}"
 
 
 def _words_line(reply: ExistingReply) -> list[str]:
