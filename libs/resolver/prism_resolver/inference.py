@@ -309,7 +309,7 @@ class Inference:
             if value.kind in {ValueKind.UNKNOWN, ValueKind.EXTERNAL}:
                 return value
             value = (
-                self._called(value, depth)
+                self.called(value, depth)
                 if step is CALL or not step.name
                 else self.member_of(value, step.name, depth)
             )
@@ -624,7 +624,7 @@ class Inference:
         refs = tuple(SymbolRef(unit.id, -1) for one in inner for unit in one.units)
         return Value(ValueKind.MODULE, refs, value.certainty, Strategy.MODULE) if refs else EXTERNAL
 
-    def _called(self, value: Value, depth: int) -> Value:
+    def called(self, value: Value, depth: int = 0) -> Value:
         """Returns the value of a call."""
         value = self._program.whole_export(value)
         if value.kind is ValueKind.INSTANCE and self._language_of(value) in MAKES_OBJECT:
@@ -649,7 +649,7 @@ class Inference:
         location = location._replace(inside=unresolved.inside, line=unresolved.line)
         if not unresolved.type:
             steps = steps_of(unresolved.made_by)
-            made = self._called(value := self.value_of(steps, location, depth + 1), depth + 1)
+            made = self.called(value := self.value_of(steps, location, depth + 1), depth + 1)
             is_foreign = value.kind is ValueKind.EXTERNAL and _makes_no_own_object(steps, location.unit)
             return EXTERNAL if is_foreign else made
         steps = steps_of(unresolved.type)

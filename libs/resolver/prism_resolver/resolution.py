@@ -8,7 +8,7 @@ has no edge.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from prism_contracts.code import (
@@ -25,6 +25,7 @@ from prism_contracts.code import (
 )
 from prism_resolver.expressions import ABSOLUTE, OWN_VARIABLE, Step, is_own_object, steps_of
 from prism_resolver.facts import FileFacts
+from prism_resolver.fixtures import fixture_parameters, modules_around
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
     BASES_ARE_NAMED,
@@ -49,7 +50,7 @@ from prism_resolver.languages import (
 from prism_resolver.modules import Certainty
 from prism_resolver.occurrences import DefinitionSite
 from prism_resolver.parameters import OVERLOADS, best_fitting, fits, types_given_functions
-from prism_resolver.program import LocatedModule, Program
+from prism_resolver.program import LocatedModule, Program, symbol_value
 from prism_resolver.unit import (
     INHERITS,
     WHOLE_MODULE,
@@ -726,6 +727,10 @@ class Resolver:
         """Returns a variable's value at a line in the enclosing functions; None without such a variable."""
         while symbol >= 0:
             before = [one for one in self._local_bindings.get((symbol, name), ()) if one.line <= line]
+            is_parameter = not any(one.type or one.made_by for one in before)
+            if is_parameter and name in self._fixture_parameters.get(symbol, ()):
+                value = self._fixture_value(symbol, name)
+                return value if value.is_known else LOCAL
             if before:
                 value = self._bound_value(max(before, key=lambda one: one.line))
                 return value if value.is_known else LOCAL
@@ -737,6 +742,25 @@ class Resolver:
         ):
             return self._inference.variable_at(name, Location(self._unit, line=line))
         return None
+
+    @cached_property
+    def _fixture_parameters(self) -> Mapping[int, frozenset[str]]:
+        return fixture_parameters(self._facts)
+
+    def _fixture_value(self, symbol: int, name: str) -> Value:
+        """Returns what the nearest fixture of a name returns or yields; unknown without one that says so."""
+        own = self._facts.symbols[symbol].qualified_name
+        owner = own.rpartition(".")[0]
+        places = [(self._unit, f"{owner}.{name}" if owner else name), (self._unit, name)]
+        for module in modules_around(self._unit.folder):
+            places += [(unit, name) for unit in self._program.locate(self._unit, module).units]
+        for unit, qualified_name in places:
+            positions = unit.named.get(qualified_name, ())
+            if positions and (unit.id, qualified_name) != (self._unit.id, own):
+                return self._inference.called(symbol_value(unit, positions))
+            if qualified_name == name in unit.imports:
+                return self._inference.called(self._inference.name_at(name, Location(unit)))
+        return UNKNOWN
 
     def _bound_value(self, binding: Binding) -> Value:
         if (known := self._bound_values.get(id(binding))) is not None:

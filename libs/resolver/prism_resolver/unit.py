@@ -476,7 +476,10 @@ class _UnitReader:
                 binding.type, binding.made_by, binding.line, self._name_of(binding.symbol)
             )
             if not binding.name:
-                returns.setdefault(self._name_of(binding.symbol), unresolved)
+                name = self._name_of(binding.symbol)
+                known = returns.setdefault(name, unresolved)
+                if not known.type and (known.type, known.made_by) != (binding.type, binding.made_by):
+                    returns[name] = unresolved._replace(type="", made_by="")  # it returns several
             elif (variable := self._variable_key(binding)) is not None:
                 variables.setdefault(variable, []).append(unresolved)
         return variables, returns

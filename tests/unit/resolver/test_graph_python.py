@@ -1,7 +1,9 @@
 """Edges of small programs in Python."""
 
+from dataclasses import replace
+
 import pytest
-from graph_files import edges_of
+from graph_files import edges_of, facts_of
 
 BOX = """\
 class Box:
@@ -95,3 +97,96 @@ def test_a_context_manager_gives_what_it_yields(returned: str) -> None:
     user += "def f():\n    with opened() as b: b.pack()\n"
     found = edges_of({"box.py": BOX, "user.py": user})
     assert "user.py:8 pack -> box.py:Box.pack receiver_type" in found
+
+
+CLIENT = """\
+class Client:
+    def get(self): ...
+    def session(self): ...
+    def __call__(self): ...
+
+def make() -> Client: ...
+"""
+FIXTURE = "import pytest\nfrom client import Client, make\n\n@pytest.fixture{mark}\ndef client():\n{body}\n"
+ASKING = "def test_it(client):\n    client.get()\n"
+GOT = "{path}:2 get -> client.py:Client.get receiver_type"
+
+
+def fixture_edges(files: dict[str, str]) -> set[str]:
+    texts = {"client.py": CLIENT, **files}
+    facts = [facts_of(*file) for file in texts.items()]
+    return edges_of([replace(one, flags="t" if one.path.startswith("tests/") else "") for one in facts])
+
+
+@pytest.mark.parametrize(
+    ("mark", "body"),
+    [
+        ("", "    return Client()"),
+        ("", "    yield Client()"),
+        ("(scope='module')", "    made = Client()\n    yield made\n    made.get()"),
+        ("()", "    with make() as made:\n        yield made"),
+        ("", "    try:\n        yield make()\n    finally:\n        print()"),
+        ("", "    if a:\n        return Client()\n    return Client()"),
+    ],
+)
+@pytest.mark.parametrize("home", ["tests/unit/conftest.py", "tests/conftest.py"])
+def test_parameter_of_a_test_is_what_its_fixture_hands_out(mark: str, body: str, home: str) -> None:
+    files = {home: FIXTURE.format(mark=mark, body=body), "tests/unit/test_it.py": ASKING}
+    assert GOT.format(path="tests/unit/test_it.py") in fixture_edges(files)
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        "def client() -> Iterator[Client]:\n    yield unknown()",
+        "def client() -> Generator[Client, None, None]:\n    yield unknown()",
+        "def client() -> Client:\n    return unknown()",
+    ],
+)
+def test_declared_type_of_a_fixture_counts(fixture: str) -> None:
+    text = f"import pytest\nfrom client import Client\n@pytest.fixture\n{fixture}\n\n{ASKING}"
+    found = fixture_edges({"tests/test_it.py": text})
+    assert any(" get -> client.py:Client.get receiver_type" in edge for edge in found)
+
+
+def test_nearest_fixture_counts_and_asks_for_the_one_above() -> None:
+    near = "import pytest\n\n@pytest.fixture\ndef client(client):\n    client.get()\n    return other()\n"
+    files = {
+        "tests/conftest.py": FIXTURE.format(mark="", body="    return Client()"),
+        "tests/unit/conftest.py": near,
+        "tests/unit/test_it.py": ASKING,
+        "tests/test_it.py": ASKING,
+    }
+    found = {edge for edge in fixture_edges(files) if " get -> client.py:Client.get receiver_type" in edge}
+    assert {edge.partition(" ")[0] for edge in found} == {"tests/unit/conftest.py:5", "tests/test_it.py:2"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def helper(client):\n    client.get()\n",  # asks for no fixture
+        "def test_it(client=None):\n    client.get()\n",
+        "def test_it(client):\n    client = other(); client.get()\n",
+        "def test_it(other):\n    other.get()\n",
+    ],
+)
+def test_other_names_are_no_fixtures(text: str) -> None:
+    files = {
+        "tests/conftest.py": FIXTURE.format(mark="", body="    return Client()"),
+        "tests/test_it.py": text,
+    }
+    assert GOT.format(path="tests/test_it.py") not in fixture_edges(files)
+
+
+def test_fixture_that_returns_several_types_is_unknown() -> None:
+    body = "    if a:\n        return Client()\n    return other()"
+    files = {"tests/conftest.py": FIXTURE.format(mark="", body=body), "tests/test_it.py": ASKING}
+    assert GOT.format(path="tests/test_it.py") not in fixture_edges(files)
+
+
+def test_fixture_that_is_called_runs_its_object() -> None:
+    files = {
+        "tests/conftest.py": FIXTURE.format(mark="", body="    return Client()"),
+        "tests/test_it.py": "def test_it(client):\n    client()\n",
+    }
+    assert "tests/test_it.py:2 client -> client.py:Client.__call__ receiver_type" in fixture_edges(files)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Flag, Reference, Symbol, SymbolFact, SymbolKind
 from prism_resolver.facts import FileFacts
+from prism_resolver.fixtures import parameters_without_default
 from prism_resolver.languages import JVM
 from prism_resolver.unit import INHERITS
 
@@ -94,7 +95,10 @@ def _python(facts: FileFacts) -> Iterator[RoleRow]:
             if symbol.name in PYTEST_SETUP or any(mark.name == "autouse" for mark in above):
                 yield RoleRow(position, Role.EVERY)
             if is_fixture or symbol.name.startswith("test") or symbol.name in PYTEST_SETUP:
-                yield from (RoleRow(position, Role.REQUEST, name) for name in _parameters(symbol.signature))
+                yield from (
+                    RoleRow(position, Role.REQUEST, name)
+                    for name in parameters_without_default(symbol.signature)
+                )
     yield from _requested_by_text(facts)
 
 
@@ -150,22 +154,6 @@ def _named_fixtures(facts: FileFacts) -> dict[int, str]:
 def _is_outer(facts: FileFacts, symbol: Symbol | SymbolFact) -> bool:
     """Whether a function is not inside of another."""
     return symbol.parent < 0 or facts.symbols[symbol.parent].kind in TYPE_KINDS
-
-
-def _parameters(signature: str) -> Iterator[str]:
-    """Yields the parameters of a function of Python that have no default, without `self`."""
-    depth, part = 0, ""
-    for char in signature[signature.find("(") + 1 :]:
-        depth += (char in "([{") - (char in ")]}")
-        if depth < 0 or (char == "," and not depth):
-            name = part.partition(":")[0].strip()
-            if name.isidentifier() and name not in {"self", "cls"} and "=" not in part:
-                yield name
-            part = ""
-            if depth < 0:
-                return
-        else:
-            part += char
 
 
 def _go(facts: FileFacts) -> Iterator[RoleRow]:

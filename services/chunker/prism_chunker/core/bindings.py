@@ -96,8 +96,10 @@ _HOLDS = re.compile(
 _OWN_OBJECT = re.compile(rb"(?:\$this|this|self|m?cls|mcs)[?!]?(?:\.|->)|@")
 
 
-# Captures of a name that gets a value, of a return type, and of a name that represents any type.
-_SUBJECTS = ("bound", "member", "returned", "generic")
+# Captures of a name that gets a value, of a return type, of what a function hands out, and of a name that represents
+# any type.
+_SUBJECTS = ("bound", "member", "returned", "handed", "generic")
+_WITHOUT_NAME = frozenset({"returned", "handed"})
 
 
 class Variable(NamedTuple):
@@ -121,7 +123,7 @@ def find_variables(language: Language, syntax: Syntax) -> Variables:
         for captures in syntax.matches_with(subject):
             node = captures[subject][0]
             own = source[node.start_byte : node.end_byte].removeprefix(b":")  # `let(:depot)` in Ruby
-            name = b"" if subject == "returned" else before[subject] + own
+            name = b"" if subject in _WITHOUT_NAME else before[subject] + own
             variables[name].append(Variable(subject, node, captures))
     return variables
 
