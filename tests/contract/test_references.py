@@ -301,3 +301,25 @@ async def test_callers_in_dependent_repositories_are_resolved(ask) -> None:
     }
     (alone,) = await ask("rate", repo="acme/rates")
     assert alone.entries == ()
+    assert alone.other_repositories == {"acme/app": 2, "acme/other": 2}
+    (filtered,) = await ask("rate", repo="acme/rates", path_filter="src/**")
+    assert filtered.other_repositories == {}
+    (imported,) = await ask("rate", repo="acme/app")
+    assert [(one.module, one.files) for one in imported.imported_from] == [("acme_rates.zones", 1)]
+    assert [(one.repo, one.file_path) for one in imported.defined_elsewhere] == [
+        ("acme/rates", "src/acme_rates/zones.py")
+    ]
+
+
+OUTSIDE = {
+    "one.py": "from functools import lru_cache\n\n\n@lru_cache\ndef f(): ...\n",
+    "two.py": "import functools\n\n\n@functools.lru_cache\ndef g(): ...\n",
+    "three.py": "def h(cache):\n    cache.lru_cache()\n",
+}
+
+
+@pytest.mark.parametrize("corpus", [{"acme/app": OUTSIDE}])
+async def test_a_name_from_outside_has_its_module(ask) -> None:
+    (answer,) = await ask("lru_cache")
+    assert [(one.module, one.files) for one in answer.imported_from] == [("functools", 2)]
+    assert answer.reconciliation.text_lines == 4

@@ -7,6 +7,7 @@ from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolK
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     Definition,
+    ImportSource,
     OverloadChoice,
     Reconciliation,
     ReferenceEntry,
@@ -432,3 +433,37 @@ def test_uses_of_one_overload_are_listed_alone() -> None:
 def test_parameters_that_no_overload_has_are_named() -> None:
     text = overloads_text(OverloadChoice(total=2, parameters="(Gate)"), "String", "int")
     assert "None of the 2 overloads has the parameters (Gate): these are the uses of all." in text
+
+
+def test_uses_in_other_repositories_are_counted() -> None:
+    found = SymbolReferences(
+        symbol="weigh",
+        definitions=(DEFINITION,),
+        total_definitions=1,
+        other_repositories={"acme/shop": 2},
+        unread_repositories={"acme/web": 14},
+    )
+    request = ReferencesRequest(tenant="t", symbols=("weigh",))
+    answer = references.answer(ReferencesReply(answers=(found,), receipt=RECEIPT), request)
+    assert (
+        "Other repositories import it: acme/shop (2 lines), acme/web (14 files to look at). "
+        "Without repo, the answer lists their lines."
+    ) in answer.text.splitlines()
+    assert answer.structured["answers"][0]["other_repositories"] == {"acme/shop": 2}
+
+
+def test_an_undefined_name_has_the_module_that_it_comes_from() -> None:
+    found = SymbolReferences(
+        symbol="weigh",
+        definitions=(),
+        total_definitions=0,
+        suggestions=("weight",),
+        imported_from=(ImportSource(module="scales", files=2),),
+        defined_elsewhere=(DEFINITION,),
+    )
+    request = ReferencesRequest(tenant="t", symbols=("weigh",))
+    answer = references.answer(ReferencesReply(answers=(found,), receipt=RECEIPT), request)
+    assert answer.text.splitlines()[:2] == [
+        "weigh: not defined in this repository. Imported from scales (2 files).",
+        "weigh (function) acme/app scale.py:1-2",
+    ]

@@ -211,6 +211,13 @@ class Reconciliation(Message):
     files_left_out: int = 0
 
 
+class ImportSource(Message):
+    """A module outside the repository that an undefined name is imported from."""
+
+    module: str  # as the source names it: `functools`, `kombu.utils`, `react`
+    files: int  # that import the name from it
+
+
 class SymbolReferences(Message):
     """The references of one symbol, resolved ones first in each group. Similar names if it is not defined."""
 
@@ -225,6 +232,13 @@ class SymbolReferences(Message):
     matched: str = ""
     unparsed: tuple[str, ...] = ()
     overload: OverloadChoice | None = None
+    # Of a name that is not defined: where it comes from, and its definitions in other repositories.
+    imported_from: tuple[ImportSource, ...] = ()
+    defined_elsewhere: tuple[Definition, ...] = ()
+    # Lines in other repositories that use the symbol and import its file or package, by repository. Of those with too
+    # many files to read, the number of files.
+    other_repositories: dict[str, int] = {}
+    unread_repositories: dict[str, int] = {}
 
 
 class ReferencesReply(Message):

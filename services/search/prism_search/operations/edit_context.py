@@ -13,7 +13,7 @@ from typing import Any
 from prism_catalog.histories import Histories
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
-from prism_contracts.code import TYPE_KINDS, EdgeKind, EdgeStatus, Flag, Strategy
+from prism_contracts.code import TYPE_KINDS, EdgeKind, EdgeStatus, Flag
 from prism_contracts.rpc.common import ScopedRequest
 from prism_contracts.rpc.graph import ImpactReply, ImpactRequest
 from prism_contracts.rpc.guidance import (
@@ -35,7 +35,7 @@ from prism_search.core.definitions import LocatedSymbol, corrections, definition
 from prism_search.core.edits import files_named_after, is_constructor, is_counterpart, is_public
 from prism_search.operations.focus import Focus, FocusFinder, SymbolFocus
 from prism_search.operations.overrides import Overrides, find_overrides, subtypes
-from prism_search.operations.references import ReferenceFinder
+from prism_search.operations.references import ReferenceFinder, is_evidence
 from prism_search.operations.timed_references import TimedReferences
 
 SOURCE_LINES_MAX = 400
@@ -187,7 +187,7 @@ class EditContextBuilder:
         )
         everywhere = await self._repositories.target(around)
         entries = await references.elsewhere(home, everywhere, name, path)
-        far = [entry for entry in entries if _is_evidence(entry)]
+        far = [entry for entry in entries if is_evidence(entry)]
         if not far:
             return []
         repos = ", ".join(sorted({entry.repo for entry in far}))
@@ -263,11 +263,6 @@ def _reaching(known: ImpactReply) -> dict[str, Any]:
         "test_depth": known.test_depth,
         "test_commands": known.test_commands,
     }
-
-
-def _is_evidence(entry: ReferenceEntry) -> bool:
-    """Whether a use in another repository is more than a match of a common name."""
-    return entry.status is EdgeStatus.RESOLVED or entry.strategy is Strategy.ONLY_DEFINITION
 
 
 def _of_tests(entries: Iterable[ReferenceEntry]) -> list[ReferenceEntry]:

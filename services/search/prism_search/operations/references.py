@@ -5,7 +5,7 @@ these files, else from what their parsers found ▶ lines of text that no edge e
 """
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +13,11 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from prism_catalog.target import Target
-from prism_contracts.code import EdgeStatus, Flag, ReferenceKind
+from prism_contracts.code import EdgeStatus, Flag, ReferenceKind, Strategy
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
+    REFERENCES_LIMIT_MAX,
+    Definition,
     ReferenceEntry,
     ReferenceGroup,
     ReferencesRequest,
@@ -37,9 +39,10 @@ from prism_search.adapters.sources import Sources
 from prism_search.adapters.texts import Texts
 from prism_search.adapters.uses import GraphUses
 from prism_search.core.clauses import Clause
-from prism_search.core.definitions import DefinitionMatch
+from prism_search.core.definitions import DefinitionMatch, definition_reply, distinct_places
 from prism_search.core.patterns import compile_pattern
 from prism_search.core.references.edges import DefinedSymbol, Edge, SourceFile, Uses
+from prism_search.core.references.origins import import_sources
 from prism_search.core.references.query import ReferenceQuery
 from prism_search.core.references.reply import symbol_references, uses_of_edges
 from prism_search.core.references.text import DefinitionLines, LineUse, TextFile, as_texts, line_uses
@@ -53,6 +56,8 @@ FILES_MAX = 1_000
 AROUND_MAX = 100
 # Files of other repositories that are read for one definition.
 ELSEWHERE_FILES_MAX = 12
+# Definitions in other repositories that are named for a name that is imported.
+DEFINED_ELSEWHERE_MAX = 3
 # Files read for the classes of variables that they declare, and how often for what those files import in
 # turn.
 LEARNED_MAX = 100
@@ -104,7 +109,47 @@ class ReferenceFinder:
             texts = as_texts(search.query.name, files, edges, search.defined)
         left_out = len(search.holding) - len(search.wanted) + len(points) - len(texts)
         found = await asyncio.to_thread(symbol_references, search.query, uses, texts, left_out)
+        if not search.query.match.found:
+            found = found.model_copy(
+                update={"imported_from": tuple(import_sources(search.query.name, files))}
+            )
         return await self._with_symbols(target, points, found)
+
+    async def beyond(
+        self, found: SymbolReferences, home: Target, everywhere: Target, request: ReferencesRequest
+    ) -> SymbolReferences:
+        """Adds what other repositories have: uses of a symbol, or the definition of a name that is imported."""
+        if not found.definitions:
+            defined = await self._defined_elsewhere(found, home, everywhere)
+            return found.model_copy(update={"defined_elsewhere": defined})
+        whole = request.model_copy(update={"limit": REFERENCES_LIMIT_MAX})
+        entries, unread = await self.elsewhere(home, everywhere, found.symbol, whole)
+        counts = Counter(one.repo for one in entries if is_evidence(one))
+        left_out = Counter(everywhere.name_of(point.repo) for point in unread)
+        return found.model_copy(
+            update={
+                "other_repositories": dict(sorted(counts.items())),
+                "unread_repositories": dict(sorted(left_out.items())),
+            }
+        )
+
+    async def _defined_elsewhere(
+        self, undefined: SymbolReferences, home: Target, everywhere: Target
+    ) -> tuple[Definition, ...]:
+        """Returns the definitions in other repositories that the modules can mean which the name is imported from."""
+        if not undefined.imported_from:
+            return ()
+        match = await self._definitions.match(everywhere, undefined.symbol, "")
+        packages = await self._manifests.packages(everywhere, await self._listing.files(everywhere))
+        modules = {one.module for one in undefined.imported_from}
+        own = {repository.repo for repository in home.repositories}
+        found = []
+        for one in distinct_places(match.found):
+            file = _file(everywhere, one.point)
+            texts = import_texts(file, packages.containing(one.point.repo, file.path))
+            if one.point.repo not in own and any(_is_clause_of(text, to) for text in texts for to in modules):
+                found.append(definition_reply(everywhere, one.point, one.symbol))
+        return tuple(found[:DEFINED_ELSEWHERE_MAX])
 
     async def entries(
         self, target: Target, symbol: str, request: ReferencesRequest
@@ -316,6 +361,17 @@ class _Search:
 
 def _clauses(text: str) -> Sequence[Clause]:
     return compile_pattern(text, regex=False, case_sensitive=True, word=False).clauses
+
+
+def _is_clause_of(text: str, module: str) -> bool:
+    """Returns whether a text that imports a file, `from parcels`, begins the import of a module, `parcels.rates`."""
+    clause = text.removeprefix("from ").removeprefix("import ").strip("'\":/")
+    return module == clause or module.startswith(tuple(f"{clause}{end}" for end in (".", "/", "::")))
+
+
+def is_evidence(entry: ReferenceEntry) -> bool:
+    """Whether a use in another repository is more than a match of a common name."""
+    return entry.status is EdgeStatus.RESOLVED or entry.strategy is Strategy.ONLY_DEFINITION
 
 
 def _importers(

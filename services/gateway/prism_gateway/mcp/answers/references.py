@@ -23,7 +23,7 @@ from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.places import PlaceLine, file_label, place_lines, several, symbol_name
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.reference_bodies import NO_BODIES, Bodies, BodyPlace, bodies_that_fit
-from prism_gateway.mcp.answers.symbols import no_definition_line
+from prism_gateway.mcp.answers.symbols import imported_lines, no_definition_line
 from prism_gateway.mcp.tool import Answer, Json
 
 # The cost of a definition or an unexplained line without its own text, in text and data.
@@ -150,6 +150,11 @@ def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
         result["reconciliation"] = found.reconciliation.model_dump(mode="json")
     if found.overload:
         result["overload"] = found.overload.model_dump(mode="json")
+    for field in ("imported_from", "other_repositories", "unread_repositories"):
+        if getattr(found, field):
+            result[field] = found.model_dump(mode="json", include={field})[field]
+    if found.defined_elsewhere:
+        result["defined_elsewhere"] = [definition_json(one) for one in found.defined_elsewhere]
     if kept:
         result["filter"] = kept
     if found.matched:
@@ -199,7 +204,9 @@ def _by_group(entries: Iterable[ReferenceEntry]) -> dict[str, list[ReferenceEntr
 
 
 def _lines(found: SymbolReferences, bodies: Bodies, kept: str, *, with_mentions: bool) -> Iterator[str]:
-    if not found.definitions:
+    if not found.definitions and found.imported_from:
+        yield from imported_lines(found)
+    elif not found.definitions:
         yield no_definition_line(found.symbol, found.suggestions, found.unparsed)
     numbers = overload_numbers(found.definitions)
     for definition in found.definitions:
@@ -215,6 +222,17 @@ def _lines(found: SymbolReferences, bodies: Bodies, kept: str, *, with_mentions:
     if kept and found.definitions and not found.counts:
         yield f"none {kept}"
     yield from group_lines(found, kept, bodies, with_mentions=with_mentions)
+    yield from _other_repositories(found)
+
+
+def _other_repositories(found: SymbolReferences) -> Iterator[str]:
+    """Yields how often other repositories use a symbol."""
+    used = [f"{name} ({several(count, 'line')})" for name, count in found.other_repositories.items()]
+    unread = [
+        f"{name} ({several(count, 'file')} to look at)" for name, count in found.unread_repositories.items()
+    ]
+    if used or unread:
+        yield f"Other repositories import it: {', '.join([*used, *unread])}. Without repo, the answer lists their lines."
 
 
 def overload_numbers(definitions: Sequence[Definition]) -> Mapping[str, int]:

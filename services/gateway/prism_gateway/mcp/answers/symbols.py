@@ -5,7 +5,13 @@ from collections.abc import Collection, Iterator, Sequence
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Symbol, SymbolKind
 from prism_contracts.rpc.common import Receipt
 from prism_contracts.rpc.files import OutlineReply
-from prism_contracts.rpc.symbols import Definition, DefinitionsReply, SymbolAnswer, UseCounts
+from prism_contracts.rpc.symbols import (
+    Definition,
+    DefinitionsReply,
+    SymbolAnswer,
+    SymbolReferences,
+    UseCounts,
+)
 from prism_gateway.budget import chars, cut, fit
 from prism_gateway.mcp.answers.places import file_label, several
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
@@ -194,6 +200,15 @@ def no_definition_line(symbol: str, suggestions: Sequence[str], unparsed: Sequen
     """Returns the note on an undefined name, with similar names."""
     near = f"Similar names: {', '.join(suggestions)}." if suggestions else ""
     return " ".join(filter(None, (f"{symbol}: no definition.", near, unparsed_sentence(unparsed))))
+
+
+def imported_lines(found: SymbolReferences) -> Iterator[str]:
+    """Yields where a name that is not defined here comes from."""
+    sources = ", ".join(f"{one.module} ({several(one.files, 'file')})" for one in found.imported_from)
+    yield f"{found.symbol}: not defined in this repository. Imported from {sources}."
+    for one in found.defined_elsewhere:
+        place = f"{one.file_path}:{one.symbol.start_line}-{one.symbol.end_line}"
+        yield f"{one.symbol.qualified_name} ({one.symbol.kind.value}) {one.repo} {place}"
 
 
 def unparsed_sentence(paths: Sequence[str]) -> str:
