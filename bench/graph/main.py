@@ -67,7 +67,14 @@ async def _measure(target: ServerTarget, folder: Path, options: argparse.Namespa
     _say(f"{repo}: asked for {len(answers)} symbols")
     comparison = compare(truth, defined, answers)
     return Measured(
-        resolver.title, folder.name, _revision(folder), len(paths), len(answers), truth, comparison
+        resolver.title,
+        folder.name,
+        _revision(folder),
+        len(paths),
+        len(answers),
+        truth,
+        comparison,
+        {path: (folder / path).read_text("utf-8", "replace").split("\n") for path in truth.files},
     )
 
 

@@ -1,10 +1,11 @@
 """The text of docs/graph.md, and the list of differences, for the search for their causes."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bench.graph.compare import Comparison, Judged, Sought, Verdict
+from bench.graph.habits import Habit, habit
 from bench.graph.truth import Truth
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 
@@ -43,12 +44,19 @@ BY_KIND = """## By kind of edge
 Precision by the kind that Prism reports, recall by the kind in the truth.
 """
 
+BY_HABIT = """## By habit
+
+How code uses a name, by the text of its line. *Right* are true edges that are resolved, *candidates* those that are
+shown as possible, *missed* those without an edge, *wrong* resolved edges from lines that mean something else.
+"""
+
 _PRECISION = "resolved, wrong, unjudged, precision"
 _RECALL = "edges there are, recall of resolved, with candidates"
 REPOSITORY_COLUMNS = f"language, repository, revision, files, symbols, {_PRECISION}, {_RECALL}, false zeros"
 STRATEGY_COLUMNS = "language, strategy, edges, right, wrong, unjudged, precision"
 KIND_COLUMNS = f"language, kind, {_PRECISION}, {_RECALL}"
-WORDS = frozenset({"language", "repository", "revision", "strategy", "kind"})
+HABIT_COLUMNS = "habit, language, right, candidates, missed, wrong, recall of resolved"
+WORDS = frozenset({"language", "repository", "revision", "strategy", "kind", "habit"})
 
 
 class Measured(NamedTuple):
@@ -61,6 +69,7 @@ class Measured(NamedTuple):
     asked: int
     truth: Truth
     comparison: Comparison
+    lines: Mapping[str, Sequence[str]]  # of the files of the truth, by path
 
 
 def page(measured: Sequence[Measured], uses_max: int, seed: int) -> str:
@@ -79,6 +88,8 @@ def page(measured: Sequence[Measured], uses_max: int, seed: int) -> str:
         _table(STRATEGY_COLUMNS, _by_strategy(by_title)),
         BY_KIND,
         _table(KIND_COLUMNS, _by_kind(by_title)),
+        BY_HABIT,
+        _table(HABIT_COLUMNS, _by_habit(by_title)),
     ]
     return "\n".join(parts)
 
@@ -159,6 +170,34 @@ def _by_kind(by_title: dict[str, list[Measured]]) -> Iterator[tuple[str, ...]]:
             sought = [edge for one in measured for edge in one.comparison.sought if edge.use.kind == kind]
             if judged or sought:
                 yield title, kind, *_precision(filter(_is_resolved, judged)), *_recall(sought)
+
+
+def _by_habit(by_title: dict[str, list[Measured]]) -> Iterator[tuple[str, ...]]:
+    counts: dict[tuple[Habit, str], Counter[EdgeStatus | Verdict | None]] = defaultdict(Counter)
+    for title, measured in by_title.items():
+        for one in measured:
+            for sought in one.comparison.sought:
+                found = habit(sought.use, sought.meaning.kind, _line(one, sought.use.path, sought.use.line))
+                counts[found, title][sought.status] += 1
+            for judged in filter(_is_resolved, one.comparison.judged):
+                if judged.verdict is Verdict.WRONG and judged.uses:
+                    use = judged.uses[0]
+                    kind = use.means[0].kind if use.means else ""
+                    found = habit(use, kind, _line(one, use.path, use.line))
+                    counts[found, title][Verdict.WRONG] += 1
+    for form in Habit:
+        for title in by_title:
+            own = counts[form, title]
+            right, candidates, missed = own[EdgeStatus.RESOLVED], own[EdgeStatus.CANDIDATE], own[None]
+            figures = (right, candidates, missed, own[Verdict.WRONG])
+            if any(figures):
+                share = _share(right, right + candidates + missed)
+                yield form, title, *(f"{figure:,}" for figure in figures), share
+
+
+def _line(one: Measured, path: str, line: int) -> str:
+    lines = one.lines.get(path, ())
+    return lines[line - 1] if line <= len(lines) else ""
 
 
 def _is_resolved(judged: Judged) -> bool:

@@ -8,6 +8,7 @@ from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 RATE = Symbol("fares.py", "rate")
 MEANT = Meaning("fares.py", 1, "rate", "function")
 USE = Use("main.py", 5, "rate", "calls", (MEANT,), outside=False)
+LINES = ["", "", "", "", "total = rate(1)", "", "book.rate(2)"]
 ELSEWHERE = USE._replace(line=7, means=(), outside=True)
 
 
@@ -32,7 +33,7 @@ def measured(name: str = "ferry") -> Measured:
         false_zeros=(RATE,),
     )
     truth = Truth(resolver="by hand", files=frozenset({"main.py"}), uses=())
-    return Measured("Python", name, "abc", 2, 10, truth, comparison)
+    return Measured("Python", name, "abc", 2, 10, truth, comparison, {"main.py": LINES})
 
 
 def test_a_repository_has_its_precision_and_its_recall() -> None:
@@ -50,6 +51,12 @@ def test_strategies_count_candidates_and_kinds_do_not() -> None:
     text = page([measured()], 6_000, 1)
     assert "| Python | `import` | 6 | 3 | 2 | 1 | 0.600 |" in text
     assert "| Python | calls | 5 | 1 | 1 | 0.750 | 4 | 0.250 | 0.500 |" in text
+
+
+def test_habits_count_true_edges_and_wrong_ones() -> None:
+    text = page([measured()], 6_000, 1)
+    assert "| call by the bare name | Python | 1 | 1 | 2 | 0 | 0.250 |" in text
+    assert "| call on a variable or field | Python | 0 | 0 | 0 | 1 |  |" in text
 
 
 def test_differences_are_listed_with_their_places() -> None:
