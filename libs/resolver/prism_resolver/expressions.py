@@ -24,6 +24,8 @@ _REQUIRE = re.compile(r"""require\(\s*(['"])([^'"]+)\1\s*\)""")
 REQUIRED = "require:"
 # Before a variable of the own object in Ruby, `@size`, and the qualifier of a use of it.
 OWN_VARIABLE = "@"
+# Before a name of Ruby that is in no module: `::Shop::Depot`.
+TOP = "::"
 # Before a name of PHP that begins in no namespace: `\Shop\Depot`.
 ABSOLUTE = "\\"
 STEPS_MAX = 40
@@ -81,9 +83,9 @@ def _from_group(text: str, end: int) -> tuple[Step, ...]:
 
 def _steps(text: str, steps: list[Step], at: int) -> tuple[Step, ...]:
     """Returns the steps of a text from a position on, after those before it."""
-    is_absolute = text.startswith(ABSOLUTE)
-    if is_absolute:
-        text = text.lstrip("\\.")
+    first = next((mark for mark in (ABSOLUTE, TOP) if text.startswith(mark)), "")
+    if first:
+        text = text.lstrip("\\:.")
     if at == 0 and (required := _REQUIRE.match(text)):
         steps.append(Step(f"{REQUIRED}{required[2]}"))
         at = _after_dot(text, required.end())
@@ -99,8 +101,8 @@ def _steps(text: str, steps: list[Step], at: int) -> tuple[Step, ...]:
                 return ()
             steps.append(CALL)
         at = _after_dot(text, at)
-    if is_absolute and steps:
-        steps[0] = Step(f"{ABSOLUTE}{steps[0].name}")
+    if first and steps:
+        steps[0] = Step(f"{first}{steps[0].name}")
     return tuple(steps) if at >= 0 else ()
 
 

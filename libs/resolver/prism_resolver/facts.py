@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact, SymbolKind
-from prism_resolver.expressions import CALL, OWN_CLASS, OWN_OBJECT, steps_of
+from prism_resolver.expressions import ABSOLUTE, CALL, OWN_CLASS, OWN_OBJECT, TOP, steps_of
 from prism_resolver.languages import JVM, READS_UNKNOWN, TYPES_WITHOUT_IMPORT
 
 # `depot.class`, `Depot::class`
@@ -99,12 +99,15 @@ def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
     for position, step in enumerate(steps):
         if step.name not in OWN_OBJECT | OWN_CLASS | NO_NAMES:
             qualifier = ".".join(before.name for before in steps[:position])
+            mark = next((one for one in (TOP, ABSOLUTE) if step.name.startswith(one)), "")
+            if mark == ABSOLUTE and len(steps) > 1:
+                continue  # a namespace of PHP
             yield Reference(
-                name=step.name,
+                name=step.name.removeprefix(mark),
                 kind=ReferenceKind.VALUE,
                 line=reference.line,
                 symbol=reference.symbol,
-                qualifier=qualifier,
+                qualifier=qualifier or mark,
             )
 
 
@@ -126,4 +129,4 @@ def _owners(reference: Reference) -> Iterator[Reference]:
 
 
 def _head(use: Reference) -> str:
-    return (use.qualifier.partition(".")[0] or use.name).lstrip("\\")
+    return (use.qualifier.partition(".")[0].lstrip("\\:")) or use.name

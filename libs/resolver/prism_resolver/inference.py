@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
-from prism_resolver.expressions import ABSOLUTE, CALL, REQUIRED, Step, is_own_object, steps_of
+from prism_resolver.expressions import ABSOLUTE, CALL, REQUIRED, TOP, Step, is_own_object, steps_of
 from prism_resolver.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
@@ -365,7 +365,7 @@ class Inference:
             return start
         if is_own_object(name, language):
             return self._own_object(location, ValueKind.INSTANCE), steps[1:]
-        if language == "ruby" and (name == DESCRIBED or name.startswith("@")):
+        if language == "ruby" and (name == DESCRIBED or name.startswith(("@", TOP))):
             return self._ruby_start(steps, location)
         if name == BASE_OBJECTS.get(language, "super"):
             rest = steps[2:] if steps[1:2] == (CALL,) else steps[1:]
@@ -377,7 +377,14 @@ class Inference:
         name = steps[0].name
         if name == DESCRIBED:
             return self._described(location), steps[1:]
+        if name.startswith(TOP):
+            return self.top_type(name.removeprefix(TOP), location.unit), steps[1:]
         return self._own_object(location, ValueKind.INSTANCE), (Step(name.lstrip("@")), *steps[1:])
+
+    def top_type(self, name: str, unit: Unit) -> Value:
+        """Returns the class or module of Ruby that is in no module; unknown if no file defines it."""
+        refs = self._program.types_named(unit, name)
+        return Value(ValueKind.SYMBOL, tuple(refs), strategy=Strategy.SAME_PACKAGE) if refs else UNKNOWN
 
     def _described(self, location: Location) -> Value:
         """Returns the class that a file of RSpec describes last before a line: `describe Shop::Depot`."""

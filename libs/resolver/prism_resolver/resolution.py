@@ -23,7 +23,7 @@ from prism_contracts.code import (
     Strategy,
     SymbolKind,
 )
-from prism_resolver.expressions import ABSOLUTE, OWN_VARIABLE, Step, is_own_object, steps_of
+from prism_resolver.expressions import ABSOLUTE, OWN_VARIABLE, TOP, Step, is_own_object, steps_of
 from prism_resolver.facts import FileFacts
 from prism_resolver.fixtures import fixture_parameters, modules_around
 from prism_resolver.inference import STEPS_MAX, Inference, Location
@@ -524,6 +524,8 @@ class Resolver:
             location = self._location_of(reference.symbol, reference.line)
             outside = self._inference.outside_namespaces(reference.name, location)
             return self._as_meaning(outside, LookupKind.NOTHING)
+        if reference.qualifier == TOP and self._unit.language == "ruby":
+            return self._as_meaning(self._inference.top_type(reference.name, self._unit), LookupKind.OUTSIDE)
         if reference.qualifier == OWN_VARIABLE:
             return self._property_of_variable(reference)
         meaning = self._by_qualifier(reference)

@@ -71,6 +71,7 @@ def targets(code: str, namespace: str = "Town\\Tests") -> set[str]:
         ("\\everywhere();", "everywhere -> c/3.php:everywhere"),
         ("use Plain;\nfunction f(Plain $p) { $p->weigh(); }", "weigh -> c/3.php:Plain.weigh"),
         ("new \\Plain();", "Plain -> c/3.php:Plain"),
+        ("\\Plain::weigh();", "Plain -> c/3.php:Plain"),
     ],
 )  # fmt: skip
 def test_a_name_is_looked_up_in_its_namespace(code: str, found: str) -> None:
@@ -162,6 +163,8 @@ def test_a_promoted_property_is_a_member_of_its_class() -> None:
         ("function f(Gate $g) { map(array($g, 'open')); }", "open -> b/2.php:Gate.open"),
         ("map('Town\\Shop\\Gate::open');", "open -> b/2.php:Gate.open"),
         ("map('Town\\Shop\\Gate');", "Gate -> b/2.php:Gate"),
+        ("function f(Depot $d) { return $d::LIMIT; }", "LIMIT -> a/1.php:Depot.LIMIT"),
+        ("\\Town\\Shop\\Depot::make();", "Depot -> a/1.php:Depot"),
     ],
 )
 def test_callables_and_classes_in_strings_are_uses(code: str, found: str) -> None:

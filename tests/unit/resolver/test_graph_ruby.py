@@ -133,3 +133,37 @@ def test_rspec_names_the_class_and_its_objects(code: str, found: str) -> None:
     other = "class Weigher\n  def build(n)\n  end\nend\n"
     files = {"a.rb": DEPOT, "b.rb": other, "spec/depot_spec.rb": SPEC.replace("CODE", code)}
     assert found in uses(files, "spec/depot_spec.rb")
+
+
+TOP = """module Rack
+  class Base
+    def call
+    end
+  end
+  class Logger
+  end
+end
+class Logger
+  def log
+  end
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("use ::Logger", "Logger -> Logger"),
+        ("go(::Logger, 1)", "Logger -> Logger"),
+        ("::Logger.new.log", "log -> Logger.log"),
+        ("::Logger.new.log", "Logger -> Logger"),
+        ("class A < ::Logger\n def f\n log\n end\n end", "log -> Logger.log"),
+        ("go(::Rack::Base)", "Base -> Rack.Base"),
+        ("go(::Rack::Logger)", "Logger -> Rack.Logger"),
+        ("class A < ::Rack::Base\n def f\n call\n end\n end", "call -> Rack.Base.call"),
+    ],
+)
+def test_a_name_after_two_colons_is_in_no_module(code: str, found: str) -> None:
+    edges = uses({"a.rb": TOP, "b.rb": f"module Rack\n {code}\nend\n"}, "b.rb")
+    assert found in edges
+    assert "Logger -> Rack.Logger" not in edges or "::Rack::Logger" in code

@@ -36,6 +36,8 @@ _BASE_OBJECT = "super"
 # A name as a value in Ruby: `depot.send(:open)`.
 _SYMBOL, _BLOCK_ARGUMENT = "simple_symbol", "block_argument"
 _RECEIVE = frozenset({b"receive", b"have_received"})
+# A name after `::` in Ruby.
+_SCOPED = "scope_resolution"
 # Before the name of a variable of the own object in Ruby, and the qualifier of such a name.
 OWN_VARIABLE = "@"
 # A name of PHP with its namespace: `\Shop\Depot`.
@@ -151,11 +153,18 @@ def _reference(
 def _spelled(node: Node, qualifier: str, name: str) -> tuple[str, str]:
     """Returns the qualifier and the name of what has both in one node.
 
-    That is a qualified name of PHP, a variable of the own object in Ruby, and a method in `each(&:weigh)`, whose object
+    That is a qualified name of PHP, a name of Ruby that is in no module, a variable of the own object in Ruby, and a method in `each(&:weigh)`, whose object
     is unknown. Others are unchanged.
     """
     if name.startswith(OWN_VARIABLE):
         return OWN_VARIABLE, name.lstrip(OWN_VARIABLE)
+    if (
+        not qualifier
+        and node.parent is not None
+        and node.parent.type == _SCOPED
+        and node.prev_sibling is not None
+    ):
+        return node.prev_sibling.type, name  # `::Depot`
     if node.type == _SYMBOL and _is_of_unknown(node):
         return UNKNOWN_RECEIVER, name
     if node.type != _QUALIFIED_NAME or _NAMESPACE_SEPARATOR not in name:

@@ -47,12 +47,14 @@ _READS = frozenset(
     }
 )
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
-# `(*Depot).open` in Go, `!depot.isOpen` in Swift, `\Shop\Depot` in PHP
-_HEAD = re.compile(rb"(?:\(\*|!|\\)?([\w$@]+)")
+# `(*Depot).open` in Go, `!depot.isOpen` in Swift, `\Shop\Depot` in PHP, `::Shop::Depot` in Ruby
+_HEAD = re.compile(rb"(?:\(\*|!|\\|::)?([\w$@]+)")
 # The start of a path that begins with a crate of Rust, which no import needs to name; not one of the language's.
 _CRATE = re.compile(rb"(?!(?:std|core|alloc|Self)\b)[a-z_]\w*+::")
+# Before a name of Ruby that is in no module.
+_TOP = "::"
 # After a variable, before its member: `depot.Size`, `depot?.Size`, `depot!.Size`, `depot[0].Size`, `Open().Size`.
-_DOTS = frozenset({b".", b"?", b"!", b"[", b"(", b"-"})
+_DOTS = frozenset({b".", b"?", b"!", b"[", b"(", b"-", b":"})
 # Built-in names of types and values.
 _BUILT_IN = frozenset(
     {
@@ -112,7 +114,7 @@ def read_uses(
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
                 qualifier, name = _split(path)
-                qualifier = _object_of(captures, syntax.source) or qualifier
+                qualifier = _object_of(captures, syntax.source) or qualifier or scopes.outside(path)
                 symbol = scopes.nesting.around(start)
                 head = head_of(qualifier) if qualifier else name
                 is_hidden = scopes.shadows.hides(head, start, is_type=kind is ReferenceKind.TYPE)
@@ -174,7 +176,8 @@ def _start(captures: Captures, node: Node, syntax: Syntax) -> int:
         return start_of_path(node)
     if "qualifier" in captures:
         return captures["qualifier"][0].start_byte
-    return node.start_byte + source.startswith(b":", node.start_byte)
+    start = node.start_byte
+    return start + (source.startswith(b":", start) and not source.startswith(b"::", start))
 
 
 def _object_of(captures: Captures, source: bytes) -> str:
@@ -269,6 +272,7 @@ class Scopes:
         self._inherits = language.id == "php"
         # In Ruby, what a module has is no member of an object until it is mixed in.
         self._own_names = names.members | (names.known if language.id == "ruby" else set())
+        self._has_top = language.id == "ruby"
         # Members of variables whose type the file does not say.
         self._reads_unknown = language.id in _READS_UNKNOWN
         self._own_classes = _OWN_CLASSES if language.id == "php" else frozenset[str]()
@@ -288,6 +292,10 @@ class Scopes:
     def begins_crate(self, source: bytes, start: int) -> bool:
         """Whether a path at this byte may begin with the name of a crate."""
         return self._names_crates and _CRATE.match(source, start) is not None
+
+    def outside(self, path: str) -> str:
+        """Returns the qualifier of a name of Ruby that is in no module, `::Depot`; empty for any other path."""
+        return _TOP if self._has_top and path.startswith(_TOP) else ""
 
     def is_element(self, source: bytes, start: int, end: int) -> bool:
         """Whether a use is a member of an element, so that the collection is used on its own: `depots[0].Size`."""

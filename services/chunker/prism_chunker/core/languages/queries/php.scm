@@ -35,6 +35,7 @@
 (argument [(name) (qualified_name)] @value .)
 (class_constant_access_expression . [(name) (qualified_name)] @value (name) @_class (#eq? @_class "class"))
 (class_constant_access_expression . [(name) (qualified_name)] @qualifier (name) @value (#not-eq? @value "class"))
+(class_constant_access_expression . [(variable_name) (member_access_expression)] @on (name) @value (#not-eq? @value "class"))
 (class_constant_access_expression . (relative_scope) @qualifier (name) @value (#not-eq? @value "class"))
 (scoped_property_access_expression scope: [(name) (qualified_name)] @value)
 (scoped_property_access_expression scope: [(name) (qualified_name) (relative_scope)] @on name: (variable_name (name) @value))

@@ -24,6 +24,7 @@
 (call receiver: (_) @qualifier method: (identifier) @_stub arguments: (argument_list . (simple_symbol) @call) (#any-of? @_stub "stubs" "expects" "should_receive"))
 (call !receiver method: (identifier) @_receive arguments: (argument_list . (simple_symbol) @call) (#any-of? @_receive "receive" "have_received"))
 (superclass (constant) @extends)
+(superclass (scope_resolution !scope name: (constant) @extends))
 (superclass (scope_resolution scope: (_) @qualifier name: (constant) @extends))
 (call method: (identifier) @_mix arguments: (argument_list (constant) @implements) (#any-of? @_mix "include" "extend" "prepend"))
 (assignment left: [(instance_variable) (class_variable)] @assign)
