@@ -283,6 +283,8 @@ NULL_TYPE = "null"
 # Names of bindings of a whole file: the package that it declares, a namespace that it imports for all files.
 PACKAGE = "package"
 GLOBAL_USING = "global using"
+# Type of a binding in JavaScript: an object that is made where it stands, with the functions in it.
+OBJECT_TYPE = "{}"
 
 
 class Reference(Fact, frozen=True, array_like=True):

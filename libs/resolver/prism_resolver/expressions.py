@@ -8,7 +8,7 @@ from typing import NamedTuple
 _PREFIX = re.compile(r"(?:(?:new|await|yield|return|throw|&mut)(?!\w)|\(?\s*\*|&|\*|!)\s*(?=[\w@$(\\])")
 # `<Depot as Store>::open()` in Rust is the member of the first.
 _QUALIFIED_SELF = re.compile(r"^<\s*([\w:]+) as [^<>]+>")
-_NAME = re.compile(r"[@$]{0,2}[^\W\d]\w*[!?]?")
+_NAME = re.compile(r"[@$#]{0,2}[^\W\d][\w$]*[!?]?")
 _DOT = re.compile(r"\s*(?:\?\.|!\.|\.|::|->|\\|:)\s*")
 _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
 # `(Depot) gate`, and `gate as Depot`.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, OBJECT_TYPE, TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
 from prism_resolver.expressions import ABSOLUTE, CALL, REQUIRED, TOP, Step, is_own_object, steps_of
 from prism_resolver.languages import (
     BARE_IN_BODY,
@@ -43,6 +43,8 @@ STEPS_MAX = 12
 # The name of the class that RSpec describes.
 DESCRIBED = "described_class"
 LINEAGE_MAX = 50
+# Returned values of a function that are looked at.
+RETURNED_MAX = 20
 
 
 _ABSTRACT = frozenset({SymbolKind.INTERFACE, SymbolKind.TRAIT})
@@ -85,6 +87,9 @@ class Inference:
         # Names in enclosing symbols, by file, symbol, name and, in files with anonymous classes, line. Lineages in progress lack bases: nothing is kept then.
         self._enclosing: dict[tuple[str, str, str, int], Value | None] = {}
         self._lineages_in_progress = 0
+        # Functions whose results are being found, and whether one was asked for that is among them.
+        self._results_in_progress: set[tuple[str, str]] = set()
+        self._is_result_cut = False
         self._global_types: dict[tuple[str, str, str], Value | None] = {}
         # Names of C++ in the namespaces around, and members of namespaces that many files open.
         self._namespaced: dict[tuple[str, str, str], Value | None] = {}
@@ -513,9 +518,10 @@ class Inference:
         inside = location.inside
         while inside:
             positions = location.unit.named.get(inside, ())
-            if positions and (
-                location.unit.definitions[positions[0]].kind in TYPE_KINDS or inside in location.unit.makers
-            ):
+            own = location.unit.definitions[positions[0]].kind if positions else None
+            # A method that returns an object is called on another one.
+            is_maker = own is not SymbolKind.METHOD and inside in location.unit.makers
+            if positions and (own in TYPE_KINDS or is_maker):
                 return Value(
                     kind,
                     tuple(SymbolRef(location.unit.id, one) for one in positions),
@@ -553,6 +559,8 @@ class Inference:
 
     def member_of(self, value: Value, name: str, depth: int = 0) -> Value:
         """Returns the value of the member `name` of a value."""
+        if self._is_getter(value):
+            value = self.called(value, depth + 1)
         if value.kind is ValueKind.MODULE:
             return self._member_of_module(value, name, depth)
         if value.kind is ValueKind.SYMBOL and (found := self._member_of_function(value, name)):
@@ -581,6 +589,13 @@ class Inference:
         if makers and name == "class" and value.kind is ValueKind.INSTANCE:
             return value._replace(kind=ValueKind.SYMBOL)
         return None
+
+    def _is_getter(self, value: Value) -> bool:
+        if value.kind is not ValueKind.SYMBOL:
+            return False
+        ref = value.symbols[0]
+        unit = self._program.units[ref.file]
+        return bool(unit.getters) and unit.definitions[ref.symbol].qualified_name in unit.getters
 
     def _language_of(self, value: Value) -> str:
         return self._program.units[value.symbols[0].file].language if value.symbols else ""
@@ -642,12 +657,39 @@ class Inference:
             return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
         for ref in value.symbols:
             unit = self._program.units[ref.file]
-            unresolved = unit.returns.get(unit.definitions[ref.symbol].qualified_name)
-            if unresolved is not None:
-                return self.created_value(unresolved, Location(unit), depth + 1).with_strategy(
-                    Strategy.RECEIVER_TYPE, value.certainty
-                )
+            if returned := unit.returns.get(unit.definitions[ref.symbol].qualified_name):
+                is_inferred = unit.language in ECMASCRIPT and (returned[1:] or returned[0].made_by)
+                if is_inferred:
+                    found = self._result(unit, unit.definitions[ref.symbol].qualified_name, returned)
+                elif returned[0].type or len({(one.type, one.made_by) for one in returned}) == 1:
+                    found = self.created_value(returned[0], Location(unit), depth + 1)
+                else:
+                    found = UNKNOWN  # it hands out several
+                return found.with_strategy(Strategy.RECEIVER_TYPE, value.certainty)
         return UNKNOWN
+
+    def _result(self, unit: Unit, name: str, returned: Sequence[UnresolvedType]) -> Value:
+        """Returns the instance that a function returns, by the values that it returns: the one that all known ones are.
+
+        A function that is asked for again in the meantime, by a cycle, is unknown then, and only the outermost is kept.
+        """
+        results, known = self._program.results, (unit.id, name)
+        if known in results:
+            return results[known]
+        if known in self._results_in_progress or len(self._results_in_progress) > STEPS_MAX:
+            self._is_result_cut = True
+            return UNKNOWN
+        before, self._is_result_cut = self._is_result_cut, False
+        self._results_in_progress.add(known)
+        values = [self.created_value(one, Location(unit), 1) for one in returned[:RETURNED_MAX]]
+        self._results_in_progress.discard(known)
+        instances = [one for one in values if one.kind is ValueKind.INSTANCE]
+        distinct = {one.symbols for one in instances}
+        found = instances[0] if len(distinct) == 1 or (instances and returned[0].type) else UNKNOWN
+        if not self._is_result_cut or not self._results_in_progress:
+            results[known] = found
+        self._is_result_cut |= before
+        return found
 
     def created_value(self, unresolved: UnresolvedType, location: Location, depth: int = 0) -> Value:
         """Returns the instance that a variable holds, by its declared type or its initial value."""
@@ -660,12 +702,15 @@ class Inference:
             is_foreign = value.kind is ValueKind.EXTERNAL and _makes_no_own_object(steps, location.unit)
             return EXTERNAL if is_foreign else made
         steps = steps_of(unresolved.type)
-        value = self.value_of(steps, location, depth + 1)
+        is_object = unresolved.type == OBJECT_TYPE
+        value = self._object_in(location) if is_object else self.value_of(steps, location, depth + 1)
         is_field = value.kind is ValueKind.SYMBOL and not self._is_class(value)
         if is_field and location.inside and location.unit.language in C_FAMILY:  # `struct gate gate;`
             value = self.value_of(steps, location._replace(inside=""), depth + 1)
         if is_field and location.unit.language in JVM:  # `Lock Lock;`: a field and a type may share a name
             value = value._replace(symbols=self._types_among(value.symbols) or value.symbols)
+        if is_field and location.unit.language in ECMASCRIPT:  # `const gate = this.gate`
+            value = self._read(value, depth + 1)
         if not value.is_known and is_final(location.unit.language, unresolved.type):
             return EXTERNAL
         if value.kind is ValueKind.SYMBOL and self._is_class(value):
@@ -673,6 +718,17 @@ class Inference:
         if value.kind is ValueKind.EXTERNAL and location.unit.language in SEES_NO_NAMESPACE:
             return UNKNOWN  # a class of the repository may implement an interface of a package
         return value if value.kind in {ValueKind.EXTERNAL, ValueKind.INSTANCE} else UNKNOWN
+
+    def _object_in(self, location: Location) -> Value:
+        """Returns the object that a function of JavaScript makes, with the functions in it as its methods."""
+        if location.inside not in location.unit.makers:
+            return UNKNOWN
+        made = symbol_value(location.unit, location.unit.named.get(location.inside, ()))
+        return made._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
+
+    def _read(self, value: Value, depth: int) -> Value:
+        """Returns the instance that a field, a variable or a getter holds."""
+        return self.called(value, depth) if self._is_getter(value) else self.variable_value(value, depth)
 
     def _types_among(self, refs: Iterable[SymbolRef]) -> tuple[SymbolRef, ...]:
         return tuple(ref for ref in refs if self._program.definition(ref).kind in TYPE_KINDS)
@@ -686,7 +742,7 @@ class Inference:
                 if self._program.definition(enum).kind is SymbolKind.ENUM:
                     return Value(ValueKind.INSTANCE, (enum,), value.certainty, Strategy.RECEIVER_TYPE)
             owner = definition.qualified_name.rpartition(".")[0]
-            found = self._agreed_value(unit, unit.variables.get((owner, definition.name), ()), depth)
+            found = self._agreed_value(unit, _declared_in(unit, owner, definition.name), depth)
             if found.is_known:
                 return found.with_strategy(Strategy.RECEIVER_TYPE, value.certainty)
         return UNKNOWN
@@ -700,7 +756,7 @@ class Inference:
     def _member_variable(self, value: Value, name: str, depth: int) -> Value:
         """Returns the value of a variable of an instance."""
         for unit, owner in self._lineage(value):
-            found = self._agreed_value(unit, unit.variables.get((owner, name), ()), depth)
+            found = self._agreed_value(unit, _declared_in(unit, owner, name), depth)
             if found.is_known:
                 return found.with_strategy(Strategy.RECEIVER_TYPE, value.certainty)
         return self._embedded(value, name, depth)
@@ -908,6 +964,15 @@ def _makes_no_own_object(steps: Sequence[Step], unit: Unit) -> bool:
         return name[:1].isupper()
     is_class = name[:1].isupper() and not name.isupper()
     return unit.language == "python" and (is_class or (len(steps) == 1 and name in MAKES_BUILTIN))
+
+
+def _declared_in(unit: Unit, owner: str, name: str) -> Sequence[UnresolvedType]:
+    """Returns the types and initial values of a variable; in TypeScript only the types that its class declares, if any."""
+    known = unit.variables.get((owner, name), ())
+    declared = (
+        [one for one in known if one.type and one.inside == owner] if unit.language in ECMASCRIPT else []
+    )
+    return declared or known
 
 
 def _qualified_names(name: str, location: Location) -> Iterator[str]:

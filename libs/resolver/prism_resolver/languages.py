@@ -49,7 +49,7 @@ CALLS_WHAT_IS_HELD = frozenset({"go", "python", "rust"})
 # An object is called through a method of its class.
 CALL_METHODS: Mapping[str, str] = {"python": "__call__"}
 # Facts have the members that are read from local variables: a property, or a method that is passed on.
-READS_OF_LOCALS = frozenset({"go", "python"})
+READS_OF_LOCALS = ECMASCRIPT | {"go", "python"}
 # Facts have the members that are read from variables of unknown type, too.
 READS_UNKNOWN = frozenset({"csharp", "php"})
 # A variable is never called: `Reader reader = reader(path)` calls the method.

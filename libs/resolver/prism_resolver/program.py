@@ -144,6 +144,8 @@ class Program:
         self.lineages: dict[tuple[str, str], Sequence[tuple[Unit | None, str]]] = {}
         # Cache of `Inference`: alias -> its target.
         self.originals: dict[tuple[str, str], Value] = {}
+        # Cache of `Inference`: function of JavaScript that declares no type -> what it returns.
+        self.results: dict[tuple[str, str], Value] = {}
         # Modules that are no file of the program, with the files that import them.
         self.missing: dict[tuple[File, str], None] = {}
         # File id -> ids of the files that its imports have been resolved to since it was added.
@@ -438,6 +440,7 @@ class Program:
             self._opened,
             self.lineages,
             self.originals,
+            self.results,
             self.missing,
             self.candidates,
             self.held,
@@ -887,7 +890,9 @@ class Program:
 
     def _find_exported_value(self, unit: Unit, name: str) -> Value:
         value = self.member_of_exports(unit, name) if unit.language in ECMASCRIPT else UNKNOWN
-        if not value.is_known and (own := unit.named.get(name)):
+        # What `exports.name = other` exports is no definition called `name`, even if `other` is not known.
+        is_other = unit.language in ECMASCRIPT and f"{_EXPORTED}{name}" in unit.aliases
+        if not value.is_known and not is_other and (own := unit.named.get(name)):
             value = symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
         if value.is_known or unit.language in KEEPS_IMPORTS:
             return value

@@ -30,10 +30,12 @@ from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
     BASES_ARE_NAMED,
     BLOCKS_HAVE_OBJECTS,
+    BUILTIN,
     C_FAMILY,
     CALL_METHODS,
     CALLS_WHAT_IS_HELD,
     ECMASCRIPT,
+    EXPORTS,
     IMPLICIT_OBJECT,
     JVM,
     LOCALS_HIDE_NO_MODULE,
@@ -95,6 +97,10 @@ _CONSTRUCTOR_CALLS: Mapping[str, frozenset[str]] = {
 
 # Types that take no function, which interfaces and delegates do.
 _CLASSES = frozenset({SymbolKind.CLASS, SymbolKind.STRUCT, SymbolKind.ENUM})
+
+
+# Types of TypeScript that no value has the name of.
+_TYPES_ONLY = frozenset({SymbolKind.INTERFACE, SymbolKind.TYPE})
 
 
 class ReferenceEdge(NamedTuple):
@@ -496,9 +502,25 @@ class Resolver:
         if is_call or (reference.kind is ReferenceKind.TYPE and self._unit.language in TYPES_APART):
             location = Location(self._unit, location.inside, location.line)
         value = self._whole(self._inference.name_at(reference.name, location))
+        if self._is_only_type(value, reference):
+            return Meaning()
         return self._as_meaning(
             value, LookupKind.ALL if self._may_be_member(location) else LookupKind.OUTSIDE
         )
+
+    def _is_only_type(self, value: Value, reference: Reference) -> bool:
+        """Whether a value of TypeScript is none of a type of its name: `new Response()` beside `interface Response`."""
+        kinds = _TYPES_ONLY if self._unit.language in ECMASCRIPT and value.kind is ValueKind.SYMBOL else None
+        if not kinds or any(self._program.definition(ref).kind not in kinds for ref in value.symbols):
+            return False
+        is_value = reference.kind is ReferenceKind.VALUE or (
+            reference.kind is ReferenceKind.EXTENDS and self._is_class(reference.symbol)
+        )
+        is_builtin = reference.name in BUILTIN[self._unit.language]
+        return reference.kind is ReferenceKind.CALL or (is_value and is_builtin)
+
+    def _is_class(self, symbol: int) -> bool:
+        return symbol >= 0 and self._facts.symbols[symbol].kind is SymbolKind.CLASS
 
     def _constructor_call(self, reference: Reference) -> Meaning:
         """Resolves `this(…)` and `super(…)` in a constructor: they make the object by another constructor."""
@@ -528,6 +550,10 @@ class Resolver:
             return self._as_meaning(self._inference.top_type(reference.name, self._unit), LookupKind.OUTSIDE)
         if reference.qualifier == OWN_VARIABLE:
             return self._property_of_variable(reference)
+        is_assigned = reference.kind is ReferenceKind.ASSIGN and self._unit.language in ECMASCRIPT
+        if is_assigned and reference.qualifier.removeprefix("module.") == EXPORTS:
+            exported = self._program.member_of_exports(self._unit, reference.name)
+            return self._as_meaning(exported, LookupKind.NOTHING)
         meaning = self._by_qualifier(reference)
         # In C, what a struct has are fields: `gate->open()` calls no function `open`.
         is_field = reference.kind is ReferenceKind.CALL and self._unit.language == "c"
@@ -690,7 +716,8 @@ class Resolver:
             if (symbol, steps[0].name) in self._local_bindings:
                 return True
             symbol = self._facts.symbols[symbol].parent
-        return False
+        # In JavaScript, the variables of a callback may be in no symbol.
+        return self._unit.language in ECMASCRIPT and ("", steps[0].name) in self._unit.variables
 
     def _field_or_method(self, member: Value, kind: ReferenceKind) -> Value:
         """Returns the methods of a member for a call, and its fields for any other use."""
@@ -742,7 +769,8 @@ class Resolver:
             and name not in self._unit.named
             and ("", name) in self._unit.variables
         ):
-            return self._inference.variable_at(name, Location(self._unit, line=line))
+            value = self._inference.variable_at(name, Location(self._unit, line=line))
+            return LOCAL if not value.is_known and self._unit.language in ECMASCRIPT else value
         return None
 
     @cached_property

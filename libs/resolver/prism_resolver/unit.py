@@ -11,6 +11,7 @@ from typing import NamedTuple
 from prism_contracts.code import (
     CALLABLE_KINDS,
     GLOBAL_USING,
+    OBJECT_TYPE,
     PACKAGE,
     TYPE_KINDS,
     VALUE_KINDS,
@@ -49,9 +50,10 @@ MODULE_EXPORTS = "module.exports"
 # What may be around a constant of C that is visible without it, and an enumeration whose constants are not.
 _ENUMERATIONS = frozenset({SymbolKind.ENUM, SymbolKind.TYPE})
 _SCOPED_ENUM = re.compile(r"(?:typedef\s+)?enum\s+(?:class|struct)\b")
+_GETTER = re.compile(r"(?:[a-z]+\s+)*get\s+[\w$#\[]")
 INHERITS = frozenset({ReferenceKind.EXTENDS, ReferenceKind.IMPLEMENTS})
 # A variable of the object on which a method is called.
-OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(\w+)")
+OWN_VARIABLE = re.compile(r"(?:(?:self|this|cls|\$this|Self)(?:\.|->|::)|@{1,2})(#?\w+)")
 
 
 class UnitDefinition(NamedTuple):
@@ -114,7 +116,8 @@ class Unit:
     bases: Mapping[str, Sequence[UnresolvedType]]
     # (class or "", variable) -> its types and initial values.
     variables: Mapping[tuple[str, str], Sequence[UnresolvedType]]
-    returns: Mapping[str, UnresolvedType]  # qualified name of a callable -> what it is declared to return
+    # Qualified name of a callable -> what it is declared to return, or the values that it returns.
+    returns: Mapping[str, Sequence[UnresolvedType]]
     aliases: Mapping[str, UnresolvedType]  # qualified name of an alias or an export -> its target
     # Qualified name of a function or variable -> what classes without a name in it extend or implement, by line.
     anonymous: Mapping[str, Sequence[UnresolvedType]] = field(default_factory=dict)
@@ -133,6 +136,8 @@ class Unit:
     blob: str = ""  # hash of the content
     # Qualified names of functions that make objects: in JavaScript, those with methods.
     makers: frozenset[str] = frozenset()
+    # Qualified names of the getters of JavaScript, whose results are read like fields.
+    getters: frozenset[str] = frozenset()
     # Field of a struct -> the names of values that the file stores in it.
     stored: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # Qualified name of a variable -> the names in its initial value: `weigh` of `TABLE = {"w": weigh}`.
@@ -171,6 +176,7 @@ def read_unit(facts: FileFacts) -> Unit:
         aliases=reader.aliases(),
         stored=reader.stored(),
         makers=reader.makers,
+        getters=reader.getters(),
         held=reader.held(),
         usings=reader.usings(),
         name_lines=array("i", (symbol.name_line for symbol in facts.symbols)),
@@ -317,7 +323,28 @@ class _UnitReader:
             )
             for s in facts.symbols
         ]
-        self.makers = _makers(self.definitions) if facts.language in ECMASCRIPT else frozenset()
+        self.makers = self._makers() if facts.language in ECMASCRIPT else frozenset()
+
+    def _makers(self) -> frozenset[str]:
+        """Returns the functions that make objects: those with methods, and those that return an object of functions."""
+        returning = {
+            one.symbol
+            for one in self._facts.bindings
+            if one.type == OBJECT_TYPE and not one.name and one.symbol >= 0
+        }
+        owners = {
+            self.definitions[one.parent].qualified_name for one in self.definitions if one.parent in returning
+        }
+        return _makers(self.definitions) | owners
+
+    def getters(self) -> frozenset[str]:
+        if self._facts.language not in ECMASCRIPT:
+            return frozenset()
+        return frozenset(
+            one.qualified_name
+            for one in self._facts.symbols
+            if one.kind is SymbolKind.METHOD and _GETTER.match(one.signature)
+        )
 
     def declared_packages(self) -> list[str]:
         """Returns the package, with dots; a file of PHP may have several."""
@@ -468,18 +495,17 @@ class _UnitReader:
                     found.setdefault(variable.qualified_name, []).append(one)
         return found
 
-    def variables(self) -> tuple[dict[tuple[str, str], list[UnresolvedType]], dict[str, UnresolvedType]]:
+    def variables(
+        self,
+    ) -> tuple[dict[tuple[str, str], list[UnresolvedType]], dict[str, list[UnresolvedType]]]:
         variables: dict[tuple[str, str], list[UnresolvedType]] = {}
-        returns: dict[str, UnresolvedType] = {}
+        returns: dict[str, list[UnresolvedType]] = {}
         for binding in self._facts.bindings:
             unresolved = UnresolvedType(
                 binding.type, binding.made_by, binding.line, self._name_of(binding.symbol)
             )
             if not binding.name:
-                name = self._name_of(binding.symbol)
-                known = returns.setdefault(name, unresolved)
-                if not known.type and (known.type, known.made_by) != (binding.type, binding.made_by):
-                    returns[name] = unresolved._replace(type="", made_by="")  # it returns several
+                returns.setdefault(self._name_of(binding.symbol), []).append(unresolved)
             elif (variable := self._variable_key(binding)) is not None:
                 variables.setdefault(variable, []).append(unresolved)
         return variables, returns

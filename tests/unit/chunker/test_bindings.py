@@ -41,7 +41,7 @@ class Shop<T> {
   }
 }
 """,
-        "app:models.App this.spare:Depot this.#old:models.Depot() this.other:Depot this.depot:Depot open:? returns:Depot x:open() v:models.Depot",
+        "app:models.App this.spare:Depot this.#old:models.Depot() this.other:Depot this.depot:Depot open:Options.open returns:Depot x:open() v:models.Depot",
     ),
     "shop.js": (
         """\

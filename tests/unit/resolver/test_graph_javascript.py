@@ -273,3 +273,181 @@ def test_callback_sees_what_it_defines_and_imports() -> None:
     assert "a.js:3 open -> depot.js:exports.open import" in found
     assert "a.js:5 run -> a.js:run same_file" in found
     assert "a.js:7 shut -> a.js:shut same_file" in found
+
+
+DEPOT = """\
+class Depot {
+  static now() { return new Depot(); }
+  static of(town) { const made = town ? Depot.now() : copy(town); return made; }
+  with(rate) { return copy(this, { rate }); }
+  self() { return this; }
+  each(f) { f(() => { return new Gate(); }); return f(1); }
+  get first() { return this.gate; }
+  get isOpen() { return true; }
+  constructor() { this.gate = new Gate(); }
+}
+function copy(depot) { return new Depot(depot); }
+class Gate { open() {} with() {} }
+const make = (rate) => copy(rate);
+module.exports = { Depot, make };
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "target"),
+    [
+        ("Depot.now().with(1).self().with(2);", "with -> depot.js:Depot.with"),
+        ("Depot.of().self();", "self -> depot.js:Depot.self"),
+        ("make(1).self();", "self -> depot.js:Depot.self"),
+        ("const one = make(1); one.with(1);", "with -> depot.js:Depot.with"),
+        ("Depot.now().first.open();", "open -> depot.js:Gate.open"),
+        ("test('x', () => { const one = Depot.now(); expect(one.isOpen); });", "isOpen -> depot.js:Depot.isOpen"),
+        ("const { gate } = Depot.now(); gate.open();", "open -> depot.js:Gate.open"),
+        ("function go() { const { gate: one } = make(1); one.open(); }", "open -> depot.js:Gate.open"),
+    ],
+)  # fmt: skip
+def test_returned_value_is_known_without_a_declared_type(use: str, target: str) -> None:
+    files = {"depot.js": DEPOT, "main.js": f"const {{ Depot, make }} = require('./depot');\n{use}\n"}
+    assert f"main.js:2 {target} receiver_type" in edges_of(files)
+
+
+def test_variable_that_holds_a_member_has_its_value() -> None:
+    text = "function go() {\n  const one = Depot.now();\n  const gate = one.gate;\n  gate.open();\n}\n"
+    found = edges_of({"depot.js": DEPOT, "main.js": f"const {{ Depot }} = require('./depot');\n{text}"})
+    assert "main.js:5 open -> depot.js:Gate.open receiver_type" in found
+
+
+def test_value_of_a_callback_is_not_returned_by_the_function_around_it() -> None:
+    files = {
+        "depot.js": DEPOT,
+        "main.js": "const { Depot } = require('./depot');\nDepot.now().each().open();\n",
+    }
+    assert "main.js:2 open -> depot.js:Gate.open receiver_type" not in edges_of(files)
+
+
+def test_functions_that_return_each_other_end() -> None:
+    text = "function a() { return b(); }\nfunction b() { return x ? a() : new Depot(); }\nclass Depot { open() {} }\n"
+    found = edges_of({"a.js": f"{text}b().open();\na().open();\n"})
+    assert {f"a.js:{line} open -> a.js:Depot.open receiver_type" for line in (4, 5)} <= found
+
+
+@pytest.mark.parametrize(
+    "making",
+    [
+        "function make() { return { open() {}, close() {} }; }",
+        "function make() { return { open: () => 1, close: function () {} }; }",
+        "function make() { function open() {}\nfunction close() {}\nreturn { open, close }; }",
+        "const make = () => ({ open: () => 1, close() {} });",
+        "function make() { const gate = { open() {}, close() {} };\ngate.extra = 1;\nreturn gate; }",
+    ],
+)
+def test_functions_of_a_returned_object_are_called_on_it(making: str) -> None:
+    found = edges_of(
+        {
+            "gate.js": f"{making}\nmodule.exports = make;\n",
+            "main.js": "const make = require('./gate');\nmake().open();\nconst gate = make();\ngate.close();\n",
+        }
+    )
+    assert "main.js:2 open -> gate.js:make.open receiver_type" in found
+    assert "main.js:4 close -> gate.js:make.close receiver_type" in found
+
+
+def test_object_is_known_in_the_function_that_makes_it() -> None:
+    text = "function make() {\n  const gate = { open() {}, close() { gate.open(); } };\n  gate.close();\n  return gate;\n}\n"
+    found = edges_of({"gate.js": text})
+    assert "gate.js:2 open -> gate.js:make.open receiver_type" in found
+    assert "gate.js:3 close -> gate.js:make.close receiver_type" in found
+
+
+def test_getter_of_a_defined_property_is_no_member_called_get() -> None:
+    text = (
+        "function make() {\n  const gate = { get: function (url) {} };\n  Object.defineProperties(gate, { a: { get() {} } });\n"
+        "  Object.defineProperty(gate, 'b', { get() {} });\n  return gate;\n}\nmake().get();\n"
+    )
+    found = edges_of({"gate.js": text})
+    assert {edge for edge in found if edge.startswith("gate.js:7 get")} == {
+        "gate.js:7 get -> gate.js:make.get receiver_type"
+    }
+
+
+def test_arrow_in_a_returned_object_has_the_object_of_the_method_around_it() -> None:
+    text = "class Gate {\n  find() {}\n  hooks() { return { find: () => this.find() }; }\n}\n"
+    assert "gate.js:3 find -> gate.js:Gate.find receiver" in edges_of({"gate.js": text})
+
+
+def test_names_with_a_dollar_sign_are_whole_names() -> None:
+    text = "function open() {}\nfunction open$1() {}\nconst $gate = { go() {} };\nopen$1();\n$gate.go();\nmodule.exports = { open: open$1 };\n"
+    found = edges_of({"a.js": text, "main.js": "const a = require('./a');\na.open();\n"})
+    assert "a.js:4 open$1 -> a.js:open$1 same_file" in found
+    assert "main.js:2 open -> a.js:open$1 module" in found
+
+
+def test_export_of_a_local_variable_is_not_the_function_of_its_name() -> None:
+    text = "(function () {\n  function open() {}\n  var open2 = wrap(open);\n  exports.open = open2;\n})();\n"
+    found = edges_of({"a.js": text})
+    assert not [edge for edge in found if edge.startswith("a.js:4 open ")]
+
+
+@pytest.mark.parametrize("name", ["auto", "object", "any"])
+def test_default_export_may_have_the_name_of_a_type(name: str) -> None:
+    files = {
+        "main.js": "import run from './run';\nrun();\n",
+        "run.js": f"export default function {name}() {{}}\n",
+    }
+    assert f"main.js:2 run -> run.js:{name} import" in edges_of(files)
+
+
+def test_type_is_no_value() -> None:
+    text = (
+        "import { type Response } from './net';\ntype Error = string;\nthrow new Error('x');\nnew Response();\n"
+        "class Late extends Error {}\nlet one: Error; let two: Response;\n"
+    )
+    found = edges_of({"main.ts": text, "net.ts": "export interface Response {}\n"})
+    lines = {edge.partition(" ->")[0] for edge in found}
+    assert not lines & {"main.ts:3 Error", "main.ts:4 Response", "main.ts:5 Error"}
+    assert "main.ts:6 Error -> main.ts:Error same_file" in found
+    assert "main.ts:6 Response -> net.ts:Response import" in found
+
+
+TYPES = """\
+import * as s from './s';
+type T1<X> = X extends s.A ? s.A : null;
+type T2 = [s.A, s.A?];
+function t3<X extends s.A>() {}
+type T4 = () => s.A;
+let t5: { [k: string]: s.A };
+type T6 = s.A["x"];
+interface T7 extends s.A {}
+class T8 implements s.A {}
+type T9 = { [K in "x"]: s.A };
+"""
+
+
+def test_types_in_all_positions_are_used() -> None:
+    found = edges_of({"main.ts": TYPES, "s.ts": "export interface A {}\n"})
+    assert {edge.partition(" ")[0] for edge in found if "-> s.ts:A" in edge} == {
+        f"main.ts:{line}" for line in range(2, 11)
+    }
+
+
+FIELDS = """\
+import Options from './options';
+type Raw = Omit<Options, 'x'>;
+class Request {
+  options: Options;
+  #raw: Raw;
+  constructor(options: Other) { this.options = options; }
+  run() { const { options } = this; options.open(); }
+  read() { return this.#raw.open(); }
+}
+function go({ options, options: other }: Request) { options.open(); other.open(); }
+function see(options: Options) { log(options.isOpen); }
+"""
+
+
+def test_members_of_fields_and_of_destructured_parameters_are_found() -> None:
+    options = "export default class Options {\n  open() {}\n  get isOpen() { return true; }\n}\n"
+    found = edges_of({"main.ts": FIELDS, "options.ts": options})
+    for line in (7, 8, 10):
+        assert f"main.ts:{line} open -> options.ts:Options.open receiver_type" in found
+    assert "main.ts:11 isOpen -> options.ts:Options.isOpen receiver_type" in found

@@ -86,7 +86,7 @@ def derived_names(unit: Unit) -> Iterator[tuple[str, str]]:
     spelled = [
         *((owner, one) for owner, bases in unit.bases.items() for one in bases),
         *((name, one) for (_, name), made in unit.variables.items() for one in made),
-        *unit.returns.items(),
+        *((name, one) for name, values in unit.returns.items() for one in values),
         *unit.aliases.items(),
         *((name, one) for name, held in unit.held.items() for one in held),
     ]
@@ -170,8 +170,11 @@ def _of_values(unit: Unit) -> Iterator[Statement]:
         names = _parts(place[1]) | (_module_names(unit) if place[1] == MODULE_EXPORTS else frozenset())
         for one in made:
             yield Statement(names, ("variable", place, one.type, one.made_by, one.inside))
-    for name, one in unit.returns.items():
-        yield Statement(_last(name), ("return", name, one.type, one.made_by))
+    for name, values in unit.returns.items():
+        for one in values:
+            yield Statement(_last(name), ("return", name, one.type, one.made_by))
+    for name in unit.getters:
+        yield Statement(_last(name), ("getter", name))
     for name, held in unit.held.items():
         yield Statement(_last(name), ("held", name, *(one.type for one in held)))
     for name, one in unit.aliases.items():

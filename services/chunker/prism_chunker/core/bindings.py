@@ -7,7 +7,7 @@ shadow another meaning of their name.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from prism_chunker.core.names import Names, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
 from prism_chunker.core.type_names import type_name, without_arguments
-from prism_contracts.code import TYPE_KINDS, Binding, SymbolKind
+from prism_contracts.code import CALLABLE_KINDS, OBJECT_TYPE, TYPE_KINDS, Binding, SymbolKind
 
 CALLEE_CHARS_MAX = 80
 # Longer expressions have elements of an unknown type.
@@ -30,9 +30,18 @@ WRAPPERS_MAX = 8
 # The maximum number of bindings followed from a variable to the source of its value.
 SOURCES_MAX = 20
 
+# Functions of JavaScript that return values. What a generator returns is none that its caller gets.
+_FUNCTIONS = frozenset({"arrow_function", "function_declaration", "function_expression", "method_definition"})
+_THIS, _MEMBER, _OBJECT = "this", "member_expression", "object"
+_PATH = re.compile(r"(?:this|[A-Za-z_$][\w$]*)(?:\??\.#?[A-Za-z_$][\w$]*)+")
+# Syntax levels between a function and what it returns.
+LEVELS_MAX = 100
+
 # The names under which a module exports its default, and itself.
 _DEFAULT = "default"
-_MODULE_EXPORTS = b"module.exports"
+_MODULE_EXPORTS = "module.exports"
+# `Depot["gate"]` in TypeScript: the type of a member.
+_MEMBER_OF_TYPE = "lookup_type"
 # Expressions that create a value by a call, whose callee comes before the arguments or the fields.
 _CALLS = frozenset(
     {
@@ -48,10 +57,11 @@ _ARGUMENTS = frozenset({"arguments", "argument_list", "call_suffix"})
 _WRAPPERS = frozenset(
     {
         "await", "await_expression", "binary_expression", "boolean_operator", "elvis_expression", "nil_coalescing_expression",
-        "non_null_expression", "parenthesized_expression", "postfix_expression", "reference_expression", "try_expression",
-        "unary_expression",
+        "non_null_expression", "parenthesized_expression", "postfix_expression", "reference_expression", "ternary_expression",
+        "try_expression", "unary_expression",
     }
 )  # fmt: skip
+_CHOICE = "ternary_expression"
 _CASTS = frozenset({"as_expression", "cast_expression", "satisfies_expression", "type_assertion_expression"})
 # What makes the value of a literal in Python.
 _LITERALS = {
@@ -143,6 +153,7 @@ class BindingReader:
         self._collections: dict[bytes, Mapping[int, AbstractSet[tuple[str, bool]]]] = {}
         self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
         self._generics = _generics(syntax, nesting)
+        self._returned = [captures["result"][0] for captures in syntax.matches_with("result")]
         self._imported = {
             (captures.get("alias") or captures["import"])[0].start_byte
             for captures in syntax.matches_with("alias", "import")
@@ -151,13 +162,55 @@ class BindingReader:
     def read(self, names: Names, bindings_max: int) -> tuple[Binding, ...]:
         """Returns the bindings worth keeping, in line order."""
         wanted = {name.encode() for name in (*names.known, *names.objects)}
-        kept: list[Binding] = []
+        kept = list(self._results(names))
         for name, variables in self._variables.items():
-            is_exported = variables[0].node.type == _DEFAULT or name == _MODULE_EXPORTS
+            is_exported = variables[0].node.type == _DEFAULT or name == _MODULE_EXPORTS.encode()
             is_wanted = not name or name in wanted or _OWN_OBJECT.match(name) or is_exported
             if is_wanted and len(kept) < bindings_max:
                 kept += self._of_name(self._label(name), variables, names)
         return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))
+
+    def _results(self, names: Names) -> Iterator[Binding]:
+        """Yields what functions return that declare no type, as far as it leads to a type: `return new Depot()`."""
+        for node in self._returned:
+            symbol = self._nesting.around(node.start_byte)
+            if symbol < 0 or self._nesting.kept[symbol].kind not in CALLABLE_KINDS:
+                continue
+            type_, callee = (_THIS, "") if node.type == _THIS else self._given(node, symbol)
+            callee = self._seen_from_outside(callee, node, symbol, names) if callee else ""
+            if (type_ or callee) and self._is_result(node, symbol):
+                line = node.start_point[0] + 1
+                yield Binding(name="", line=line, symbol=symbol, type=type_, made_by=callee)
+
+    def _seen_from_outside(self, callee: str, node: Node, symbol: int, names: Names) -> str:
+        """Returns a callee without variables of the function that calls it: `Depot.open` for `depot.open`.
+
+        Empty for one that begins with a variable of unknown type, or with what the file does not have.
+        """
+        head, dot, rest = callee.partition(".")
+        at = symbol
+        while at >= 0:
+            if self._bound(head.encode(), node.start_byte, at):
+                type_, made = self._value_before(head.encode(), node.start_byte, at)
+                known = type_ or (f"{made}()" if made and made.partition(".")[0] != head else "")
+                callee = f"{known}{dot}{rest}" if known and dot else ""
+                head = known.partition(".")[0].removesuffix("()")
+                break
+            at = self._nesting.parents[at]
+        is_seen = head == _THIS or head in names.known
+        return callee if is_seen and len(callee) <= CALLEE_CHARS_MAX else ""
+
+    def _is_result(self, node: Node, symbol: int) -> bool:
+        """Whether an expression is what a function itself returns, without a declared type, and no callback in it."""
+        body, around = self._nesting.kept[symbol].body, node.parent
+        for _ in range(LEVELS_MAX):
+            if around is None or around.type in _FUNCTIONS:
+                break
+            around = around.parent
+        if around is None or around.type not in _FUNCTIONS or around.child_by_field_name("return_type"):
+            return False
+        own = around.child_by_field_name("body")
+        return own is not None and own.start_byte == body
 
     def type_of(self, node: Node, kind: str, symbol: int) -> str:
         """Returns the type of an expression in a symbol: of an object that it makes, a variable or a cast; else empty.
@@ -241,12 +294,14 @@ class BindingReader:
         """Returns the declared type and the source of the value; at least one of the two is empty."""
         captures = variable.captures
         declared = captures.get("declared") or captures.get("returned")
-        type_ = type_name(self._text(declared[0], declared[-1])) if declared else ""
+        type_ = self._declared_type(variable.node, declared) if declared else ""
         type_ = self._without_generic(type_, symbol, variable.node)
         if type_:
             return ("" if "returned" in captures and type_ in _PRIMITIVES else type_), ""
         if collection := captures.get("collection"):
             return self._element(variable, collection[0], symbol) if follow else "", ""
+        if holder := captures.get("holder"):
+            return self._held(variable, holder[0]) if follow else "", ""
         known, callee = "", ""
         if made := captures.get("made"):
             callee = _callee(self._text(made[0], made[-1]))
@@ -257,6 +312,13 @@ class BindingReader:
         if is_member and "." in callee:
             callee = self._with_type_of_head(callee, node, symbol)
         return known, callee
+
+    def _declared_type(self, name: Node, declared: Sequence[Node]) -> str:
+        """Returns the name of a declared type, or of what a module exports, which may be called like no type."""
+        text = self._text(declared[0], declared[-1])
+        if name.type == _DEFAULT or self._text(name, name) == _MODULE_EXPORTS:
+            return text
+        return "" if declared[0].type == _MEMBER_OF_TYPE else type_name(text)
 
     def _element(self, variable: Variable, collection: Node, symbol: int) -> str:
         """Returns the type of the elements that a variable has; empty if the variable is another one in the function too."""
@@ -368,11 +430,7 @@ class BindingReader:
         """Returns the source of an expression's value: its callee, or the binding of the variable that it
         names.
         """
-        for _ in range(WRAPPERS_MAX):
-            inner = node.named_child(node.named_child_count - 1) if node.type in _WRAPPERS else None
-            if inner is None:
-                break
-            node = inner
+        node = _unwrapped(node)
         if node.type in _CALLS:
             callee = self._before_arguments(node)
             if kept := _HOLDS.fullmatch(callee):
@@ -383,7 +441,36 @@ class BindingReader:
             return type_name(self._text(to, to)), ""
         if node.type in _VARIABLES and follow:
             return self._bound_before(node, symbol)
+        if node.type in {_MEMBER, _OBJECT}:
+            return self._member_path(node) if node.type == _MEMBER else self._made_object(symbol), ""
         return "", self._literals.get(node.type, "")
+
+    def _held(self, variable: Variable, holder: Node) -> str:
+        """Returns the path of the member that a variable is, of an expression or a type: `depot.gate`."""
+        key = self._text(*(variable.captures.get("key") or [variable.node])[:1] * 2)
+        if holder.parent is not None and holder.parent.type == "type_annotation":
+            owner = type_name(self._text(holder, holder))
+        elif (holder := _unwrapped(holder)).type in _CALLS:
+            callee = _callee(self._before_arguments(holder))
+            owner = f"{callee}()" if callee else ""
+        else:
+            owner = self._text(holder, holder)
+        path = f"{owner}.{key}"
+        return (
+            path
+            if owner and _PATH.fullmatch(path.replace("()", "")) and len(path) <= CALLEE_CHARS_MAX
+            else ""
+        )
+
+    def _member_path(self, node: Node) -> str:
+        """Returns the path of a member in JavaScript, which stands for the type of what it holds; empty if it is none."""
+        path = self._text(node, node)
+        named = _PATH.fullmatch(path) if len(path) <= CALLEE_CHARS_MAX else None
+        return path if named else ""
+
+    def _made_object(self, symbol: int) -> str:
+        is_in_function = symbol >= 0 and self._nesting.kept[symbol].kind in CALLABLE_KINDS
+        return OBJECT_TYPE if is_in_function else ""
 
     def _bound_before(self, node: Node, symbol: int) -> tuple[str, str]:
         """Returns the binding of a variable in a symbol, before it is forwarded: `self.depot = depot`."""
@@ -423,6 +510,18 @@ class BindingReader:
 
     def _text(self, first: Node, last: Node) -> str:
         return self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
+
+
+def _unwrapped(node: Node) -> Node:
+    """Returns the expression whose value another one has: of `gate ? open(gate) : null` the first that is something."""
+    for _ in range(WRAPPERS_MAX):
+        inner = node.named_child(node.named_child_count - 1) if node.type in _WRAPPERS else None
+        if inner is not None and node.type == _CHOICE and inner.type in _NOTHING:
+            inner = node.named_child(node.named_child_count - 2)
+        if inner is None:
+            break
+        node = inner
+    return node
 
 
 def _generics(syntax: Syntax, nesting: Nesting) -> dict[str, dict[int, set[str]]]:

@@ -31,7 +31,7 @@ _NO_TYPES = _NO_VALUES | {
 _TRANSPARENT = frozenset(
     {
         "Annotated", "Arc", "Async", "Awaitable", "Box", "ClassVar", "Coroutine", "Final", "Future", "FutureOr", "IO", "Lazy",
-        "Maybe", "NonNullable", "NotRequired", "Optional", "Option", "Partial", "Promise", "Rc", "Readonly", "Ref", "RefMut", "Required",
+        "Maybe", "NonNullable", "NotRequired", "Omit", "Optional", "Option", "Partial", "Pick", "Promise", "Rc", "Readonly", "Ref", "RefMut", "Required",
         "Result", "Self", "Task", "Try", "Type", "Union", "ValueTask", "intrusive_ptr", "not_null", "optional", "reference_wrapper",
         "scoped_refptr", "shared_ptr", "type", "unique_ptr",
     }

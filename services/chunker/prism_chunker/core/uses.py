@@ -41,6 +41,7 @@ _READS = frozenset(
         "field_access",
         "field_expression",
         "member_access_expression",
+        "member_expression",
         "navigation_expression",
         "nullsafe_member_access_expression",
         "selector_expression",
@@ -248,10 +249,12 @@ class Scopes:
         self._locals = {(binding.symbol, binding.name) for binding in local}
         # Variables whose members are looked up in their type: `parcel.weight`, `depot.open` without a call.
         # Where members are bare, what makes a value may be inherited, and the parameters of a class of Kotlin count.
+        # In JavaScript, variables of a callback may be in no symbol: those of a test.
+        is_anywhere = language.bare_members or self._has_exports
         self._typed = (
             {
                 (one.symbol, one.name)
-                for one in (bindings if language.bare_members else local)
+                for one in (bindings if is_anywhere else local)
                 if one.type
                 or (one.made_by and (language.bare_members or head_of(one.made_by) in names.known))
             }

@@ -149,6 +149,7 @@ _ALL = (
         queries="ecmascript javascript jsx",
         exports=_EXPORT_KEYWORD,
         constructor="constructor",
+        reads_members=True,
     ),
     _parsed(
         "typescript",
@@ -156,9 +157,15 @@ _ALL = (
         queries="ecmascript typescript",
         exports=_EXPORT_KEYWORD,
         constructor="constructor",
+        reads_members=True,
     ),
     _parsed(
-        "tsx", "tsx", queries="ecmascript typescript jsx", exports=_EXPORT_KEYWORD, constructor="constructor"
+        "tsx",
+        "tsx",
+        queries="ecmascript typescript jsx",
+        exports=_EXPORT_KEYWORD,
+        constructor="constructor",
+        reads_members=True,
     ),
     _parsed("go", "go", exports=_CAPITAL, shares_names=True, reads_members=True, uses_owners=True),
     _parsed("rust", "rs", exports=_PUB, own_object="self", reads_members=True),

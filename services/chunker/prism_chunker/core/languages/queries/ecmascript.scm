@@ -18,7 +18,9 @@
 (program (variable_declaration (variable_declarator name: (identifier) @name) @variable) @outer)
 (program (export_statement (lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant)))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @variable) @outer))
-(program (lexical_declaration (variable_declarator value: (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))))
+(variable_declarator value: (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))
+(return_statement (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))
+(arrow_function body: (parenthesized_expression (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method)))
 (program (export_statement (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method)))
 
 ; Members of objects: `exports.open = function () {}`, `Depot.prototype.open = open = () => {}`, `this.open = …`.
@@ -36,7 +38,9 @@
 (assignment_expression left: (member_expression) right: (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]) @method))
 (call_expression function: (_) @_mixin arguments: (arguments . (member_expression) @path (object)) (#match? @_mixin "^(Object\\.assign|_?\\.?(extend|assign)|merge|mixin|extend|assign|inherits)$")) @scope
 (call_expression function: (_) @_mixin arguments: (arguments . (member_expression) (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method)) (#match? @_mixin "^(Object\\.assign|_?\\.?(extend|assign)|merge|mixin|extend|assign|inherits)$"))
-(program (variable_declaration (variable_declarator value: (object (pair key: (property_identifier) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))))
+; Getters of `Object.defineProperties(depot, { gate: { get() {} } })` are no members called `get`.
+(call_expression function: (member_expression) @_define arguments: (arguments (object (pair key: (_) @path value: (object)) @scope)) (#eq? @_define "Object.defineProperties"))
+(call_expression function: (member_expression) @_define arguments: (arguments (_) . (_) @path . (object)) (#eq? @_define "Object.defineProperty")) @scope
 
 (program (export_statement "default" @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]) @function @exported)
 (program (export_statement "default" @name value: (class body: (_) @body)) @class @exported)
@@ -136,3 +140,15 @@
 (variable_declarator name: (identifier) @declared value: (assignment_expression left: (member_expression) @bound right: (object)) (#match? @bound "^module\\.exports$"))
 (for_in_statement left: (identifier) @bound)
 (for_in_statement left: (identifier) @bound operator: "of" right: (_) @collection)
+
+(return_statement [(new_expression) (call_expression) (this) (identifier) (await_expression)] @result)
+(return_statement (parenthesized_expression [(new_expression) (call_expression) (this) (identifier)] @result))
+(return_statement (ternary_expression consequence: [(new_expression) (call_expression) (this) (identifier)] @result))
+(return_statement (ternary_expression alternative: [(new_expression) (call_expression) (this) (identifier)] @result))
+(arrow_function body: [(new_expression) (call_expression) (await_expression)] @result)
+(return_statement (object) @result)
+(arrow_function body: (parenthesized_expression (object) @result))
+(return_statement (member_expression object: [(this) (member_expression object: (this))]) @result)
+
+(variable_declarator name: (object_pattern [(shorthand_property_identifier_pattern) @bound (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bound)]) value: [(identifier) (this) (member_expression) (call_expression) (await_expression)] @holder)
+(variable_declarator name: (object_pattern (pair_pattern key: (property_identifier) @key value: (identifier) @bound)) value: [(identifier) (this) (member_expression) (call_expression) (await_expression)] @holder)
