@@ -111,6 +111,8 @@ class Program:
         self._everywhere: dict[str, Sequence[str]] = {}
         # Name -> files that define it at the top level, or import it.
         self._exporters: dict[str, dict[str, Unit]] = {}
+        # Name -> files that export a symbol under it that has another name.
+        self._renaming: dict[str, dict[str, Unit]] = {}
         # Field -> files that store values in it.
         self._storing: dict[str, dict[str, Unit]] = {}
         # Cache of a resolver: name of a called field -> what it may hold. Cleared when a file changes.
@@ -381,10 +383,17 @@ class Program:
                 yield self._exporters, name.partition(".")[2]
         for name in (*unit.imports, *unit.aliases):
             yield self._exporters, name.removeprefix(_EXPORTED)
+        for name in unit.aliases:
+            if name not in unit.named:
+                yield self._renaming, name.removeprefix(_EXPORTED)
         for field in unit.stored:
             yield self._storing, field
         for package in unit.namespaces or filter(None, [unit.declared]):
             yield self._by_package, package
+
+    def is_other_name(self, name: str) -> bool:
+        """Returns whether a file exports a symbol under this name that has another one: `exports.exist = check`."""
+        return bool(self._renaming.get(name))
 
     def stored_in(self, field: str) -> Iterator[tuple[Unit, str]]:
         """Yields the values that files store in fields of this name, each with the file.

@@ -27,6 +27,7 @@ from prism_resolver.languages import (
     C_FAMILY,
     CALLS_WHAT_IS_HELD,
     ECMASCRIPT,
+    EXPORTS,
     FOLDER_PACKAGES,
     JVM,
     SOURCE_ROOT,
@@ -299,6 +300,11 @@ def enclosing_type(facts: FileFacts, symbol: int) -> str:
 def dotted_namespace(path: str) -> str:
     r"""Returns a package or namespace with dots between its parts: `Town.Shop` of `\Town\Shop`."""
     return path.lstrip("\\").replace("::", ".").replace("\\", ".") if "\\" in path or "::" in path else path
+
+
+def given_name(alias: str) -> str:
+    """Returns the name that an alias gives: `open` for `exports.open` of a CommonJS module."""
+    return alias.removeprefix(f"{EXPORTS}.")
 
 
 def own_variable(name: str) -> str:

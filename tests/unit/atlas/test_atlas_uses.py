@@ -34,6 +34,12 @@ ECMASCRIPT = {
     "main.ts": "import { trade, shut } from './gate';\nshut(trade(1));\n",
     "yard.ts": "import Depot from './depot';\nimport { merge as shop } from 'far';\nimport lock from 'near';\nlock(shop(Depot));\n",
 }
+# `get` cannot be resolved: what `pick` returns is not known.
+COMMONJS = {
+    "check.js": "function check() {}\nfunction own() {}\nmodule.exports = { exist: check, get: check, own };\n",
+    "main.js": "const one = require('./check');\none.exist();\nnext(one.exist);\npick(one).get();\n",
+    "far.js": "other.get();\n",
+}
 C = {
     "depot.h": "int weigh(int parcel);\nstatic int own(int parcel);\n",
     "depot.c": '#include "depot.h"\nint weigh(int parcel) { return own(parcel); }\nstatic int own(int parcel) { return 1; }\n',
@@ -113,8 +119,16 @@ def by_graph(graph: Graph, path: str, qualified_name: str, name_line: int, **fie
 
 @pytest.mark.parametrize(
     ("texts", "documents"),
-    [(PYTHON, ()), (ECMASCRIPT, ()), (C, ()), (C_PROGRAMS, ()), (GO, ()), (WEIGHERS, WEIGHED)],
-    ids=["python", "ecmascript", "c", "programs of c", "go", "with an index"],
+    [
+        (PYTHON, ()),
+        (ECMASCRIPT, ()),
+        (COMMONJS, ()),
+        (C, ()),
+        (C_PROGRAMS, ()),
+        (GO, ()),
+        (WEIGHERS, WEIGHED),
+    ],
+    ids=["python", "ecmascript", "commonjs", "c", "programs of c", "go", "with an index"],
 )
 def test_graph_and_files_give_the_same_references(texts, documents):
     columns = columns_of(documents, {path: blob_of(text) for path, text in texts.items()})
@@ -139,6 +153,14 @@ def test_graph_and_files_give_the_same_references(texts, documents):
             explained = {one.path: sorted(one.explained) for one in texts if one.explained}
             assert unpack_lines(found.explained) == explained
             assert used_by_path(found) == {one.path: one.used for one in texts if one.used}
+
+
+def test_unresolved_use_under_an_exported_name_is_a_candidate_where_the_module_is_imported():
+    graph = graph_of(COMMONJS)
+    entries = by_graph(graph, "check.js", "check", 1).entries
+    sure = {f"{one.file_path}:{one.line}" for one in entries if one.status is EdgeStatus.RESOLVED}
+    possible = {f"{one.file_path}:{one.line}" for one in entries if one.status is EdgeStatus.CANDIDATE}
+    assert (sure, possible) == ({"check.js:3", "main.js:2", "main.js:3"}, {"main.js:4"})
 
 
 @pytest.mark.parametrize(

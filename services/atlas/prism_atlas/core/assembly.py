@@ -153,12 +153,13 @@ class Assembly:
             self._changed_names[dependents] |= names
 
     def _is_relevant(self, row: ReferenceRow) -> bool:
-        """Whether a reference resolves within the repository, or its name or alias is defined there."""
+        """Whether a reference resolves within the repository, or its name or alias is defined or exported there."""
         reference, meaning = row
         if meaning == UNTRACED:
             return False
         named = self._program.named
-        return bool(meaning.targets or named(reference.name) or (reference.alias and named(reference.alias)))
+        is_named = named(reference.name) or (reference.alias and named(reference.alias))
+        return bool(meaning.targets or is_named or self._program.is_other_name(reference.name))
 
     def _implementing_rows(self, facts: FileFacts, rows: Iterable[ReferenceRow]) -> Iterator[EdgeRow]:
         """Types implement types; members override members, except constructors."""

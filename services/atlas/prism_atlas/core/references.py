@@ -19,6 +19,7 @@ from prism_atlas.core.graph import (
 from prism_atlas.core.rows import Rows, nodes, order_by, repeated, rows_of, stack, starts
 from prism_contracts.code import Reference
 from prism_resolver.resolution import Meaning
+from prism_resolver.unit import given_name
 
 REFERENCE_COLUMNS = 4
 MEANING_COLUMNS = 3
@@ -69,7 +70,7 @@ def file_references(
         ),
         rows_of(
             (
-                (position, string(row.reference.name), string(row.reference.alias))
+                (position, string(row.reference.name), string(given_name(row.reference.alias)))
                 for position, row in enumerate(rows)
                 if row.reference.alias
             ),

@@ -29,6 +29,7 @@ from prism_resolver.resolution import CandidateDefinition, NamedUse, is_member, 
 from prism_resolver.unit import DEFAULT, Site, Unit, UnitDefinition, same_symbol
 
 _IMPORT = REFERENCE_KINDS.index(ReferenceKind.IMPORT)
+_ALIAS = REFERENCE_KINDS.index(ReferenceKind.ALIAS)
 _STORED = STRATEGIES.index(Strategy.STORED)
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
@@ -62,6 +63,8 @@ def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
     by_name = STRATEGIES.index(Strategy.ONLY_DEFINITION if _is_only_symbol(graph, name) else Strategy.NAME)
     meant = _resolved_references(graph, name, targets)
     named = np.setdiff1d(graph.references_to(name), meant, assume_unique=True)
+    exported = np.setdiff1d(_by_exported_names(graph, name, meant, targets), np.concatenate([meant, named]))
+    named = np.concatenate([named, exported])
     possible = named[_may_mean(graph, named, targets)]
     references = np.concatenate([meant, possible])
     status = graph.references.status[references]
@@ -183,6 +186,19 @@ def _resolved_references(graph: Graph, name: str, targets: Sequence[int]) -> Num
         or _is_alias_of(graph, graph.strings[string], name)
     ]
     kept: Numbers = found[np.isin(names, known) | (graph.references.strategy[found] == _STORED)]
+    return kept
+
+
+def _by_exported_names(graph: Graph, name: str, meant: Numbers, targets: Sequence[int]) -> Numbers:
+    """Returns references by other names under which a file exports a definition, in files that import this file."""
+    is_alias = np.isin(graph.aliases.reference, meant[graph.references.kind[meant] == _ALIAS])
+    given = [graph.strings[alias] for alias in np.unique(graph.aliases.alias[is_alias]).tolist()]
+    homes = {graph.file_of(target) for target in targets} if given else set()
+    sources = [graph.edges.source[graph.edges_in(graph.file_node(home))] for home in homes]
+    importing = graph.files_of(np.concatenate(sources)) if sources else np.empty(0, np.int32)
+    found = [graph.references_to(one) for one in given if one != name]
+    every = np.concatenate(found) if found else np.empty(0, np.int32)
+    kept: Numbers = every[np.isin(graph.files_of(graph.references.source[every]), importing)]
     return kept
 
 

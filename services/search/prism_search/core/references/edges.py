@@ -24,7 +24,16 @@ from prism_resolver.modules import File
 from prism_resolver.parameters import OVERLOADS, without_marks
 from prism_resolver.program import Program
 from prism_resolver.resolution import Meaning, Resolver
-from prism_resolver.unit import DEFAULT, MODULE_EXPORTS, Site, Unit, is_shared, same_symbol
+from prism_resolver.unit import (
+    DEFAULT,
+    MODULE_EXPORTS,
+    WHOLE_MODULE,
+    Site,
+    Unit,
+    given_name,
+    is_shared,
+    same_symbol,
+)
 from prism_resolver.values import SymbolRef
 
 PROSE = "p"
@@ -162,13 +171,44 @@ class Uses:
         names = _names_of(self._name, self._files, self._modules)
         is_only_one = len(self._program.main_definitions(tuple(self._program.named(self._name)))) == 1
         by_name = Strategy.ONLY_DEFINITION if is_only_one else Strategy.NAME
-        found = (edge for file in self._files for edge in self._edges_of(file, names, by_name))
+        exported = {given for file in self._files for given in self._exported_names(file)} - {self._name}
+        found = (
+            edge
+            for file in self._files
+            for edge in self._edges_of(
+                file, names, by_name, exported if exported and self._imports_home(file) else frozenset()
+            )
+        )
         return sorted(found, key=_order)
 
-    def _edges_of(self, file: SourceFile, names: Sequence[str], by_name: Strategy) -> Iterator[Edge]:
+    def _exported_names(self, file: SourceFile) -> Iterator[str]:
+        """Yields other names under which a file exports the symbol: `exist` of `exports.exist = check`."""
+        resolver = None
+        for reference in file.references:
+            is_alias = reference.kind is ReferenceKind.ALIAS and bool(reference.alias)
+            if is_alias and reference.name == self._name:
+                resolver = resolver or Resolver(self._program, file.facts)
+                if self._is_meant(reference, resolver.meaning(reference)):
+                    yield given_name(reference.alias)
+
+    def _imports_home(self, file: SourceFile) -> bool:
+        """Whether a file imports one that defines the symbol."""
+        homes = {ref.file for ref in self._targets}
+        return any(
+            reference.kind is ReferenceKind.IMPORT
+            and not homes.isdisjoint(
+                one.id for one in self._program.locate(file.unit, reference.qualifier).units
+            )
+            for reference in file.references
+        )
+
+    def _edges_of(
+        self, file: SourceFile, names: Sequence[str], by_name: Strategy, exported: Collection[str]
+    ) -> Iterator[Edge]:
+        """Yields the edges of a file. By names in `exported`, unresolved references may mean the symbol too."""
         resolver = Resolver(self._program, file.facts)
         for reference in file.references:
-            if reference.name not in names:
+            if reference.name not in names and reference.name not in exported:
                 continue
             meaning = resolver.meaning(reference)
             self._is_settled &= bool(meaning.targets) and meaning.status is EdgeStatus.RESOLVED
@@ -178,7 +218,7 @@ class Uses:
                 yield from self._of_overload(edge, meaning, resolver)
             elif (
                 self._types.isdisjoint(meaning.targets)
-                and reference.name == self._name
+                and (reference.name == self._name or reference.name in exported)
                 and any(resolver.may_mean(reference, meaning.lookup, place) for place in self._targets)
             ):
                 yield Edge(file, reference, EdgeStatus.CANDIDATE, by_name)
@@ -259,7 +299,7 @@ def _module_names(file: SourceFile) -> Iterator[str]:
     """Yields the names of a file that CommonJS imports as a whole: `require("./depot")`, `require("./depot.js")`."""
     if any(binding.name == MODULE_EXPORTS for binding in file.facts.bindings):
         folder, _, name = file.path.rpartition("/")
-        yield from (name, name.partition(".")[0], folder.rpartition("/")[2])
+        yield from (name, name.partition(".")[0], folder.rpartition("/")[2], WHOLE_MODULE)
 
 
 def _names_of(name: str, files: Sequence[SourceFile], modules: Iterable[str]) -> Sequence[str]:
@@ -268,7 +308,7 @@ def _names_of(name: str, files: Sequence[SourceFile], modules: Iterable[str]) ->
     for file in files:
         for reference in file.references:
             if reference.alias:
-                aliases.setdefault(reference.name, set()).add(reference.alias)
+                aliases.setdefault(reference.name, set()).add(given_name(reference.alias))
     names = [name, DEFAULT, *modules]
     for known in names:
         names += aliases.pop(known, ())
@@ -295,7 +335,7 @@ def count_elsewhere(name: str, files: Iterable[SourceFile], edges: Iterable[Edge
 
 def naming(name: str, file: SourceFile) -> Iterator[Reference]:
     """Returns the references by a name, or to it: `import { toll as rate }` is both."""
-    return (one for one in file.references if name in (one.name, one.alias))
+    return (one for one in file.references if name in (one.name, given_name(one.alias)))
 
 
 def _site(definition: DefinedSymbol) -> Site:
