@@ -22,6 +22,7 @@ from prism_resolver.languages import (
     EXPORTS,
     IMPLICIT_OBJECT,
     JVM,
+    MADE_BEFORE_CALLS,
     MAKES_BUILTIN,
     MAKES_OBJECT,
     MODULE_PATHS,
@@ -29,6 +30,7 @@ from prism_resolver.languages import (
     NO_CONSTRUCTORS,
     OBJECT_MODULES,
     OPEN_TYPES,
+    RETURNS_OBJECT,
     SEES_NO_NAMESPACE,
     is_final,
 )
@@ -114,7 +116,9 @@ class Inference:
         if (value := self._in_imported_types(name, location)) is not None:
             return value
         value = self._program.wildcard_value(location.unit, name)
-        is_builtin = name in BUILTIN.get(location.unit.language, ()) and not location.unit.wildcards
+        value = value if value.is_known else self._program.macro_of_crate(location.unit, name)
+        is_seen = not location.unit.wildcards or location.unit.language == "rust"
+        is_builtin = is_seen and name in BUILTIN.get(location.unit.language, ())
         return EXTERNAL if is_builtin and not value.is_known else value
 
     def _in_enclosing(self, name: str, location: Location) -> Value | None:
@@ -312,14 +316,27 @@ class Inference:
         value = self._original(value, depth)
         for step in rest:
             if value.kind in {ValueKind.UNKNOWN, ValueKind.EXTERNAL}:
-                return value
+                is_held = location.unit.language == "rust" and any(
+                    one.name in RETURNS_OBJECT for one in steps
+                )
+                return UNKNOWN if is_held else value  # `Mutex::new(depot).lock()`
+            before = value
             value = (
                 self.called(value, depth)
                 if step is CALL or not step.name
                 else self.member_of(value, step.name, depth)
             )
+            if value.kind is not ValueKind.SYMBOL and location.unit.language == "rust":
+                value = self._kept(before, step.name, depth) or value  # `depot.clone()`
             value = self._original(value, depth)
         return value
+
+    def _kept(self, value: Value, name: str, depth: int) -> Value | None:
+        """Returns the object that a member of Rust's library returns: `clone`, or `unwrap` of a result with the object."""
+        if value.kind is ValueKind.SYMBOL and name in RETURNS_OBJECT and not self._is_class(value):
+            value = self.variable_value(value, depth + 1)
+        is_object = value.kind is ValueKind.INSTANCE and self._language_of(value) == "rust"
+        return value if is_object and (not name or name in RETURNS_OBJECT) else None
 
     def _original(self, value: Value, depth: int) -> Value:
         """Returns the target of an alias. Any other value, or an alias of unknown target, is unchanged."""
@@ -620,7 +637,10 @@ class Inference:
         """Returns what code adds to a function or class, as to any object: `depot.open = …`, `exports.open = …`."""
         for ref in value.symbols:
             unit, own = self._program.units[ref.file], self._program.definition(ref).qualified_name
-            if unit.language in _OBJECTS_HAVE_MEMBERS:
+            if unit.language == "rust" and _is_value(unit, (ref.symbol,)):
+                if fields := unit.named.get(f"{own}.{name}"):  # of a case of an enumeration
+                    return symbol_value(unit, fields).with_strategy(Strategy.CLASS_NAME, value.certainty)
+            elif unit.language in _OBJECTS_HAVE_MEMBERS:
                 is_whole = any(one.type == own for one in unit.variables.get(("", MODULE_EXPORTS), ()))
                 owners = [own, EXPORTS] if is_whole else [own]
                 found = [at for owner in owners for at in unit.named.get(f"{owner}.{name}", ())]
@@ -649,8 +669,8 @@ class Inference:
     def called(self, value: Value, depth: int = 0) -> Value:
         """Returns the value of a call."""
         value = self._program.whole_export(value)
-        if value.kind is ValueKind.INSTANCE and self._language_of(value) in MAKES_OBJECT:
-            return value  # `Depot.new` has made it
+        if value.kind is ValueKind.INSTANCE and self._language_of(value) in MADE_BEFORE_CALLS:
+            return value  # `Depot.new` has made it, `depot.clone` is it
         if value.kind is not ValueKind.SYMBOL:
             return UNKNOWN
         if self._is_class(value):

@@ -58,6 +58,17 @@ METHODS_APART = frozenset({"java"})
 TYPES_APART = C_FAMILY | {"java"}
 # Methods of every class that make an object of it.
 MAKES_OBJECT: Mapping[str, frozenset[str]] = {"ruby": frozenset({"new"})}
+# Languages in which the member before a call may already be the object that the call returns.
+MADE_BEFORE_CALLS = frozenset({"ruby", "rust"})
+# Methods of Rust's library that return their object, a copy, or what a pointer, an option or a result holds, which has
+# the same type here. Also the pointers.
+RETURNS_OBJECT = frozenset(
+    {
+        "Arc", "Box", "Cow", "Mutex", "Rc", "RefCell", "RwLock", "as_deref", "as_deref_mut", "as_mut", "as_ref", "borrow", "borrow_mut", "by_ref", "clone", "cloned", "copied", "deref", "deref_mut",
+        "downgrade", "expect", "get_mut", "get_or_init", "into_inner", "lock", "ok", "ok_or", "ok_or_else", "or", "or_else", "read", "take",
+        "to_owned", "unwrap", "unwrap_or", "unwrap_or_default", "unwrap_or_else", "upgrade", "write",
+    }
+)  # fmt: skip
 # The result of a call has members only: `depot().weigh()` calls no function outside of a type.
 ONLY_MEMBERS_OF_RESULTS = frozenset({"rust", "go", "cpp", "php", "python"})
 # A type that a struct embeds is a field of the struct as well, named like the type.
@@ -112,8 +123,17 @@ _GLOBALS = frozenset(
         "structuredClone", "symbol", "undefined", "window",
     }
 )  # fmt: skip
+# Traits of Rust that code sees without an import. Types of the prelude are left out: they hold others, or get methods
+# by traits of a program.
+_PRELUDE = frozenset(
+    {
+        "Clone", "Copy", "Default", "Drop", "Eq", "Fn", "FnMut", "FnOnce", "Ord", "PartialEq", "PartialOrd", "Send", "Sized", "Sync",
+        "ToOwned", "ToString", "Unpin",
+    }
+)  # fmt: skip
 BUILTIN: Mapping[str, frozenset[str]] = {
     "python": frozenset(dir(builtins)),
+    "rust": _PRELUDE,
     **dict.fromkeys(ECMASCRIPT, _GLOBALS),
 }
 # Modules of Node, which older code imports without `node:`.

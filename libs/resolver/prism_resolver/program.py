@@ -482,8 +482,12 @@ class Program:
         if unit.language == "rust":
             if module == "crate":
                 return self._crate_root(unit)
-            # A crate comes before a file of its name in another folder, unless the name is one of this file.
             head = module.partition("::")[0]
+            if any(map(is_submodule, unit.imports.get(head, ()))):
+                inner = self._find(unit, f"self::{module}")  # `mod depot; use depot::Depot;`
+                if inner.certainty is Certainty.YES:
+                    return inner
+            # A crate comes before a file of its name in another folder, unless the name is one of this file.
             if head not in unit.imports and head not in unit.named:
                 ways = [self._in_package, self._find]
         for find in ways:
@@ -968,7 +972,25 @@ class Program:
             for unit in located.units
             if (unit.id in exporters or unit.wildcards or name in DEFAULTS) and unit is not exclude
         ]
-        return _merged(value for value in values if value.is_known)
+        value = _merged(value for value in values if value.is_known)
+        roots = [] if value.is_known else [unit for unit in located.units if _is_crate_root(unit)]
+        return self.macro_of_crate(roots[0], name) if roots else value
+
+    def macro_of_crate(self, unit: Unit, name: str) -> Value:
+        """Returns the macro of a name in the crate of a file, which sees it without an import or at the crate's root."""
+        if unit.language != "rust":
+            return UNKNOWN
+        macros = [ref for ref in self.named(name) if self.definition(ref).kind is SymbolKind.MACRO]
+        roots = self.locate(unit, "crate").units if macros else ()
+        folders = [f"{root.folder}/" if root.folder else "" for root in roots]
+        near = [self.units[ref.file] for ref in macros]
+        found = [
+            ref
+            for ref, home in zip(macros, near, strict=True)
+            if home.scope == unit.scope and any(map(home.file.path.startswith, folders))
+        ]
+        certainty = Certainty.YES if len(found) == 1 else Certainty.MAYBE
+        return Value(ValueKind.SYMBOL, tuple(found), certainty, Strategy.SAME_PACKAGE) if found else UNKNOWN
 
     def wildcard_value(self, unit: Unit, name: str) -> Value:
         """Returns the value that wildcard imports (`from m import *`, `#include`) give a name, or UNKNOWN."""
@@ -1080,6 +1102,10 @@ class Program:
         for module in unit.wildcards:
             located = self.locate(unit, module)
             yield from ((other, min(certainty, located.certainty)) for other in located.units)
+
+
+def _is_crate_root(unit: Unit) -> bool:
+    return unit.language == "rust" and unit.file.path.rpartition("/")[2] in CRATE_ROOTS
 
 
 def _visible_groups(unit: Unit) -> Iterator[Hashable]:

@@ -666,8 +666,9 @@ class Resolver:
             return Meaning()  # `super.reset()`: a base class of another repository has it
         # A subclass may have what this class lacks.
         is_own = len(steps) == 1 and is_own_object(steps[0].name, self._unit.language)
-        if not member.is_known and not is_own and self._inference.lacks(value, reference.name):
-            return Meaning()
+        is_missing = not member.is_known and not is_own and self._inference.lacks(value, reference.name)
+        if is_missing or (value.kind is ValueKind.EXTERNAL and self._unit.language == "rust"):
+            return self._of_a_trait(reference)
         if value.kind is ValueKind.INSTANCE and self._unit.language in METHODS_ARE_CALLED:
             member = self._field_or_method(member, reference.kind)
         is_object = (
@@ -690,6 +691,20 @@ class Resolver:
         if value.kind is ValueKind.UNKNOWN and language in JVM and reference.name[:1].isupper():
             return self._inference.value_of((*steps, Step(reference.name)), location)  # `town.shop.Depot`
         return found if found.is_known else member
+
+    def _of_a_trait(self, reference: Reference) -> Meaning:
+        """Returns the methods of traits that may be called on an object that has no such member: `impl<T> Walk for T`."""
+        is_path = reference.qualifier[:1].isupper() or "::" in reference.qualifier
+        if self._unit.language != "rust" or reference.kind is not ReferenceKind.CALL or is_path:
+            return Meaning()
+        found = [ref for ref in self._program.named(reference.name) if self._is_of_a_trait(ref)]
+        if not found or len(found) > CANDIDATES_MAX:
+            return Meaning()
+        return Meaning(tuple(found), EdgeStatus.CANDIDATE, Strategy.NAME)
+
+    def _is_of_a_trait(self, ref: SymbolRef) -> bool:
+        unit, definition = self._program.units[ref.file], self._program.definition(ref)
+        return definition.parent >= 0 and unit.definitions[definition.parent].kind is SymbolKind.TRAIT
 
     def _takes(self, member: Value, reference: Reference) -> bool:
         """Whether a member is known, and is no function that the arguments of a call surely do not fit."""

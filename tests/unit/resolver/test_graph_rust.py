@@ -211,3 +211,94 @@ def test_a_crate_of_the_manifest_that_nobody_provides_is_foreign() -> None:
 def test_imports_that_name_themselves_end() -> None:
     text = "use console::console;\nuse a::b;\nuse b::a;\nfn f() { console::open(); a::open(); }\n"
     assert edges_of({"src/a.rs": text}) == set()
+
+
+CONFIG = """\
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+pub struct Config { size: u8 }
+impl Config { pub fn new() -> Self { Self { size: 1 } } pub fn go(&self) {} }
+pub struct Town { held: Mutex<Config>, kept: Option<Arc<Config>> }
+pub trait Walk { fn walk(&self) {} }
+impl<T: Send> Walk for T {}
+pub trait Run: Send + Walk + Sync {}
+"""
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "fn f(c: &Config) { let d = c.clone(); d.go(); }",
+        "fn f(c: &Config) { c.clone().go(); }",
+        "fn f(c: Option<Config>) { let d = c.as_ref().unwrap().clone(); d.go(); }",
+        "fn f() { let d = Arc::new(Config::new()); d.go(); }",
+        "fn f(m: &Mutex<Config>) { m.lock().unwrap().go(); }",
+        "fn f(m: &Mutex<Config>) { let d = m.lock().unwrap(); d.go(); }",
+        "fn f(g: MutexGuard<'_, Config>) { g.go(); }",
+        "impl Town { fn f(&self) { self.held.lock().unwrap().go(); } }",
+        "impl Town { fn f(&self) { let c = self.kept.as_ref().unwrap(); c.go(); } }",
+        "fn f(c: impl IntoIterator<Item = Config>) { c.into_iter().fold(1, |n, d| { d.go(); n }); }",
+    ],
+)
+def test_what_holds_an_object_has_its_type(function: str) -> None:
+    lines = function.replace(") { ", ") {\n").replace("; ", ";\n")
+    found = edges_of({"src/a.rs": f"{CONFIG}{lines}\n"})
+    assert [one for one in found if one.endswith(" go -> src/a.rs:Config.go receiver_type")]
+
+
+def test_a_field_of_a_copy_is_read() -> None:
+    found = edges_of({"src/a.rs": f"{CONFIG}fn f(c: &Config) {{\n let d = c.clone();\n d.size + 1; }}\n"})
+    assert "src/a.rs:11 size -> src/a.rs:Config.size receiver_type" in found
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "fn f(c: &Config) { c.walk(); }",
+        "fn f(p: &Path) { p.walk(); }",
+        "fn f() { Arc::new(Config::new()).walk(); }",
+    ],
+)
+def test_a_method_that_a_type_lacks_may_be_that_of_a_trait(function: str) -> None:
+    found = {one for one in edges_of({"src/a.rs": f"{CONFIG}{function}\n"}) if " walk ->" in one}
+    assert len(found) == 1
+    assert found.pop().startswith("src/a.rs:9 walk -> src/a.rs:Walk.walk")
+
+
+def test_traits_of_the_prelude_leave_the_bases_of_a_trait_known() -> None:
+    found = edges_of({"src/a.rs": f"{CONFIG}fn f(r: &dyn Run) {{ r.walk(); }}\n"})
+    assert "src/a.rs:9 walk -> src/a.rs:Walk.walk receiver_type" in found
+
+
+def test_fields_of_a_case_are_set_and_matched() -> None:
+    text = (
+        "pub enum Kind { Open { size: u8 }, Shut }\n"
+        "fn f(k: Kind) -> Kind {\n    if let Kind::Open { size } = k {}\n    Kind::Open { size: 3 }\n}\n"
+    )
+    found = edges_of({"src/a.rs": text})
+    assert "src/a.rs:3 size -> src/a.rs:Kind.Open.size class_name" in found
+    assert "src/a.rs:4 size -> src/a.rs:Kind.Open.size class_name" in found
+
+
+def test_a_macro_of_the_crate_is_seen_everywhere_and_at_its_root() -> None:
+    files = {
+        "src/lib.rs": "#[macro_use]\nmod macros;\nmod a;\n",
+        "src/macros.rs": "#[macro_export]\nmacro_rules! warn_all { () => {} }\n",
+        "src/a.rs": "use crate::warn_all;\nfn f() { warn_all!(); crate::warn_all!(); }\n",
+        "src/b.rs": "fn f() { warn_all!(); }\n",
+    }
+    found = edges_of(files)
+    assert "src/a.rs:1 warn_all -> src/macros.rs:warn_all import" in found
+    assert "src/a.rs:2 warn_all -> src/macros.rs:warn_all import" in found
+    assert "src/a.rs:2 warn_all -> src/macros.rs:warn_all module" in found
+    assert "src/b.rs:1 warn_all -> src/macros.rs:warn_all same_package" in found
+
+
+def test_a_path_begins_with_a_module_that_its_file_declares() -> None:
+    files = {
+        "src/lib.rs": "mod shop;\n",
+        "src/shop.rs": "mod till;\nuse till::ring;\nfn f() { ring(); }\n",
+        "src/shop/till.rs": "pub fn ring() {}\n",
+        "src/till.rs": "pub fn ring() {}\n",
+    }
+    assert "src/shop.rs:3 ring -> src/shop/till.rs:ring import" in edges_of(files)

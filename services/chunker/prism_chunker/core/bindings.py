@@ -79,6 +79,8 @@ _LITERALS = {
 _CREATIONS = frozenset({"new_expression", "object_creation_expression"})
 # Languages in which `Depot(1)` makes an object.
 _TYPES_ARE_CALLED = frozenset({"kotlin", "swift"})
+# Calls in Rust whose value is used like their argument.
+_MADE_OF = frozenset({"Arc::new", "Box::new", "Box::pin", "Ok", "Rc::new", "Some"})
 _VARIABLES = frozenset({"identifier", "simple_identifier", "variable_name"})
 _NOTHING = frozenset({"none", "null", "nil", "undefined", "null_literal"})
 # No member is resolved on what such a callable returns.
@@ -431,6 +433,11 @@ class BindingReader:
         names.
         """
         node = _unwrapped(node)
+        for _ in range(WRAPPERS_MAX):
+            inner = self._content(node) if self._language == "rust" else None
+            if inner is None:
+                break
+            node = _unwrapped(inner)
         if node.type in _CALLS:
             callee = self._before_arguments(node)
             if kept := _HOLDS.fullmatch(callee):
@@ -471,6 +478,14 @@ class BindingReader:
     def _made_object(self, symbol: int) -> str:
         is_in_function = symbol >= 0 and self._nesting.kept[symbol].kind in CALLABLE_KINDS
         return OBJECT_TYPE if is_in_function else ""
+
+    def _content(self, node: Node) -> Node | None:
+        """Returns what a pointer, an option or a result of Rust is made of: `depot` of `Arc::new(depot)`."""
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        arguments = node.child_by_field_name("arguments") if called is not None else None
+        if called is None or arguments is None or arguments.named_child_count != 1:
+            return None
+        return arguments.named_child(0) if self._text(called, called) in _MADE_OF else None
 
     def _bound_before(self, node: Node, symbol: int) -> tuple[str, str]:
         """Returns the binding of a variable in a symbol, before it is forwarded: `self.depot = depot`."""

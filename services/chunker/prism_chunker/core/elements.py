@@ -33,14 +33,14 @@ _ITERATED = re.compile(
 # `self .depots .iter()`: a chain over several lines.
 _AROUND_DOT = re.compile(r"\s*(\??\.)\s*(?!\.)")
 _NAMED = re.compile(r"\\?((?:[^\W\d]\w*(?:\.|::|\\))*)([^\W\d]\w*)\s*[<\[](.*)[>\]]", re.DOTALL)
-_WILDCARD = re.compile(r"^(?:\?\s*extends|out|in)\s+")
+_WILDCARD = re.compile(r"^(?:(?:\?\s*extends|out|in)\s+|Item\s*=\s*)")
 # Types that are used like what they hold.
 _HOLDERS = frozenset({"Arc", "Box", "Cow", "Final", "Rc", "Readonly", "RefMut", "ClassVar"})
 _COLLECTIONS = frozenset(
     {
         "AbstractSet", "Array", "ArrayDeque", "ArrayList", "BTreeSet", "BinaryHeap", "Collection", "ConcurrentBag",
         "ConcurrentQueue", "Deque", "HashSet", "ICollection", "IEnumerable", "IList", "IQueryable", "IReadOnlyCollection",
-        "IReadOnlyList", "ISet", "ImmutableArray", "ImmutableList", "Iterable", "Iterator", "LinkedHashSet", "LinkedList",
+        "IReadOnlyList", "ISet", "ImmutableArray", "ImmutableList", "IntoIterator", "Iterable", "Iterator", "LinkedHashSet", "LinkedList",
         "List", "MutableCollection", "MutableList", "MutableSet", "MutableSequence", "Option", "Optional", "PriorityQueue",
         "Queue", "ReadonlyArray", "ReadonlySet", "Sequence", "Set", "SmallVec", "SortedSet", "Stack", "Stream", "TreeSet",
         "Vec", "VecDeque", "Vector", "deque", "frozenset", "list", "set",

@@ -17,6 +17,7 @@ _MARKS = re.compile(
 )
 # A string, whose brackets mean nothing.
 _LITERAL = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`[^`]*`")
+_LIFETIME = re.compile(r"'\w+")  # of Rust
 _QUOTED = re.compile(r"([\"'`])(.*)\1")
 _ENDS = re.compile(r"(?:[?!*&\s]|\.\.\.|\bconst\b)+$")
 _NAMED = re.compile(r"(\\?[^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*)\s*(?:([<\[])(.*)[>\]])?", re.DOTALL)
@@ -30,9 +31,12 @@ _NO_TYPES = _NO_VALUES | {
 # Types whose values are used like their argument: pointers, futures and optionals.
 _TRANSPARENT = frozenset(
     {
-        "Annotated", "Arc", "Async", "Awaitable", "Box", "ClassVar", "Coroutine", "Final", "Future", "FutureOr", "IO", "Lazy",
-        "Maybe", "NonNullable", "NotRequired", "Omit", "Optional", "Option", "Partial", "Pick", "Promise", "Rc", "Readonly", "Ref", "RefMut", "Required",
-        "Result", "Self", "Task", "Try", "Type", "Union", "ValueTask", "intrusive_ptr", "not_null", "optional", "reference_wrapper",
+        "Annotated", "Arc", "Async", "Awaitable", "Box", "ClassVar", "Coroutine", "Cow", "Final", "Future",
+        "FutureOr", "IO", "Lazy", "LazyCell", "LazyLock", "Maybe", "Mutex", "MutexGuard", "NonNullable",
+        "NotRequired", "Omit", "OnceCell", "OnceLock", "Option", "Optional", "Partial", "Pick", "Pin", "Promise",
+        "Rc", "Readonly", "Ref", "RefCell", "RefMut", "Required", "Result", "RwLock", "RwLockReadGuard",
+        "RwLockWriteGuard", "Self", "Task", "Try", "Type", "Union", "ValueTask", "intrusive_ptr", "not_null",
+        "optional", "reference_wrapper",
         "scoped_refptr", "shared_ptr", "type", "unique_ptr",
     }
 )  # fmt: skip
@@ -69,7 +73,7 @@ def without_arguments(text: str) -> str:
 
 def _argument(name: str, arguments: str) -> str:
     """Returns the inner type of a transparent one: its first argument, or the only one of a union."""
-    parts = parts_of(arguments, ",")
+    parts = [part for part in parts_of(arguments, ",") if not _LIFETIME.fullmatch(part.strip())]
     is_union = name.endswith("Union")
     return type_name(parts[0]) if parts and not (is_union and len(parts) > 1) else ""
 

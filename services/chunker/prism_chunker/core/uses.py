@@ -202,6 +202,24 @@ def _split(path: str) -> tuple[str, str]:
     return " ".join((parts[1] or path[: path.startswith("\\")]).split()), parts[2]
 
 
+def _typed(
+    language: Language, names: Names, bindings: Collection[Binding], local: Collection[Binding]
+) -> set[tuple[int, str]]:
+    """Returns the variables whose value has a type that may be known, each with its symbol.
+
+    Where members are bare, what makes a value may be inherited, and the parameters of a class of Kotlin count.
+    """
+    if language.bare_members:
+        return {(one.symbol, one.name) for one in bindings if one.type or one.made_by}
+    typed: set[tuple[int, str]] = set()
+    for one in local:  # in line order: `config` of `let config = cfg.clone()` after `cfg`
+        head = head_of(one.made_by)
+        is_made = bool(head) and (head in names.known or head in _OWN_OBJECTS or (one.symbol, head) in typed)
+        if one.type or is_made:
+            typed.add((one.symbol, one.name))
+    return typed
+
+
 class Scopes:
     """Decides which names of a file have a meaning outside of their function.
 
@@ -248,19 +266,9 @@ class Scopes:
         ]
         self._locals = {(binding.symbol, binding.name) for binding in local}
         # Variables whose members are looked up in their type: `parcel.weight`, `depot.open` without a call.
-        # Where members are bare, what makes a value may be inherited, and the parameters of a class of Kotlin count.
         # In JavaScript, variables of a callback may be in no symbol: those of a test.
-        is_anywhere = language.bare_members or self._has_exports
-        self._typed = (
-            {
-                (one.symbol, one.name)
-                for one in (bindings if is_anywhere else local)
-                if one.type
-                or (one.made_by and (language.bare_members or head_of(one.made_by) in names.known))
-            }
-            if language.reads_members
-            else set()
-        )
+        known = bindings if self._has_exports else local
+        self._typed = _typed(language, names, bindings, known) if language.reads_members else set()
         self._heads |= (
             {b"super", *(name.encode() for _, name in self._typed)} if language.reads_members else set()
         )

@@ -121,6 +121,7 @@
 (for_expression pattern: (identifier) @bound)
 (for_expression pattern: (identifier) @bound value: (_) @collection)
 (call_expression function: (field_expression value: (_) @collection field: (field_identifier) @_each) arguments: (arguments . (closure_expression parameters: (closure_parameters . (identifier) @bound .)) .) (#any-of? @_each "all" "and_then" "any" "filter" "filter_map" "find" "find_map" "flat_map" "for_each" "inspect" "is_some_and" "map" "map_while" "partition" "position" "retain" "skip_while" "take_while"))
+(call_expression function: (field_expression value: (_) @collection field: (field_identifier) @_each) arguments: (arguments (_) . (closure_expression parameters: (closure_parameters (_) . (identifier) @bound .)) .) (#any-of? @_each "fold" "try_fold"))
 ((tuple_struct_pattern (identifier) (identifier) @bound) (#not-match? @bound "^[A-Z]"))
 (static_item name: (identifier) @bound type: (_) @declared)
 (const_item name: (identifier) @bound type: (_) @declared)
