@@ -20,6 +20,7 @@ from prism_resolver.languages import (
     ECMASCRIPT,
     EMBEDDED_ARE_FIELDS,
     EXPORTS,
+    FOREIGN_BASES,
     IMPLICIT_OBJECT,
     JVM,
     MADE_BEFORE_CALLS,
@@ -938,9 +939,11 @@ class Inference:
                     ]
                 elif (mixed := self._mixed_in(value)) is not None:
                     todo.append(mixed)
-                elif value.kind is not ValueKind.EXTERNAL and base.is_interface:
+                elif value.kind is ValueKind.EXTERNAL or _is_foreign_base(value, at, base.type):
+                    continue
+                elif base.is_interface:
                     unknown_interfaces.append(base.type)
-                elif value.kind is not ValueKind.EXTERNAL:
+                else:
                     yield None, base.type
         yield from ((None, one) for one in unknown_interfaces)
 
@@ -1048,6 +1051,10 @@ def _is_object(unit: Unit, positions: Sequence[int]) -> bool:
 
 def _is_value(unit: Unit, positions: Sequence[int]) -> bool:
     return bool(positions) and unit.definitions[positions[0]].kind in VALUE_KINDS
+
+
+def _is_foreign_base(value: Value, unit: Unit, name: str) -> bool:
+    return not value.is_known and name in FOREIGN_BASES.get(unit.language, ())
 
 
 def _is_constructor(owner: str, name: str, unit: Unit) -> bool:

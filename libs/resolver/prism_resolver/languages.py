@@ -131,6 +131,16 @@ _PRELUDE = frozenset(
         "ToOwned", "ToString", "Unpin",
     }
 )  # fmt: skip
+# Protocols of Swift's library, whose members a class that inherits them has by other names.
+FOREIGN_BASES: Mapping[str, frozenset[str]] = {
+    "swift": frozenset(
+        {
+            "AnyObject", "CaseIterable", "Codable", "CodingKey", "Comparable", "CustomDebugStringConvertible", "CustomStringConvertible",
+            "Decodable", "Encodable", "Equatable", "Error", "Hashable", "Identifiable", "Int", "LocalizedError", "NSObject", "OptionSet",
+            "RawRepresentable", "Sendable", "String", "UInt8", "UInt", "XCTestCase",
+        }
+    ),
+}  # fmt: skip
 BUILTIN: Mapping[str, frozenset[str]] = {
     "python": frozenset(dir(builtins)),
     "rust": _PRELUDE,

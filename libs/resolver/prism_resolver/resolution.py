@@ -401,6 +401,8 @@ class Resolver:
         strategy = Strategy.ONLY_DEFINITION if len(refs) == 1 else Strategy.NAME
         # Too many properties share a name for one that is read from an unknown object to be worth a guess.
         is_read = reference.kind is ReferenceKind.VALUE and bool(reference.qualifier)
+        # One without its type, as `.open` in Swift, is likely a case of an enumeration.
+        is_read &= reference.qualifier != "." and not all(map(self._is_case, refs))
         if is_read and self._unit.language in READS_UNKNOWN:
             refs = self._read_members(reference, refs)
         elif is_read and self._unit.language in OVERLOADS:
@@ -413,6 +415,9 @@ class Resolver:
         if not reference.qualifier[:1].isupper():
             refs = [ref for ref in refs if self._program.definition(ref).kind not in TYPE_KINDS]
         return refs if len(refs) <= READ_CANDIDATES_MAX else ()
+
+    def _is_case(self, ref: SymbolRef) -> bool:
+        return self._program.definition(ref).kind is SymbolKind.CONSTANT
 
     def _candidates(self, reference: Reference, lookup: LookupKind) -> Sequence[SymbolRef]:
         """Returns the definitions that a reference may mean by name, at most CANDIDATES_MAX + 1."""
@@ -653,10 +658,10 @@ class Resolver:
         steps = steps_of(reference.qualifier)
         location = self._location_of(reference.symbol, reference.line)
         value = self._inference.value_of(steps, location)
-        if len(steps) == 1 and not value.is_known and self._unit.language in LOCALS_HIDE_NO_MODULE:
-            outside = self._inference.value_of(steps, Location(self._unit, location.inside, location.line))
-            found = self._inference.member_of(outside, reference.name)
-            if outside.kind is ValueKind.MODULE and found.kind is ValueKind.SYMBOL:
+        module = self._module_behind(steps, location) if len(steps) == 1 else UNKNOWN
+        if module.is_known and not self._inference.member_of(value, reference.name).is_known:
+            found = self._inference.member_of(module, reference.name)
+            if found.kind is ValueKind.SYMBOL:  # `let depot = depot::open();`
                 return self._as_meaning(found, LookupKind.ALL)
         if not value.is_known and self._is_read_from_local(reference, steps):
             return UNTRACED
@@ -691,6 +696,13 @@ class Resolver:
         if value.kind is ValueKind.UNKNOWN and language in JVM and reference.name[:1].isupper():
             return self._inference.value_of((*steps, Step(reference.name)), location)  # `town.shop.Depot`
         return found if found.is_known else member
+
+    def _module_behind(self, steps: Sequence[Step], location: Location) -> Value:
+        """Returns the module that a name means beside a variable of its name; unknown without one."""
+        if self._unit.language not in LOCALS_HIDE_NO_MODULE:
+            return UNKNOWN
+        outside = self._inference.value_of(steps, Location(self._unit, location.inside, location.line))
+        return outside if outside.kind is ValueKind.MODULE else UNKNOWN
 
     def _of_a_trait(self, reference: Reference) -> Meaning:
         """Returns the methods of traits that may be called on an object that has no such member: `impl<T> Walk for T`."""

@@ -156,3 +156,23 @@ def test_constants_of_an_enumeration_of_c_are_seen_without_its_name(name: str, f
 def test_constants_of_a_scoped_enumeration_of_cpp_need_its_name() -> None:
     files = {"a.cpp": "enum class State { OPENED };\nint f() { return go(OPENED); }\n"}
     assert not any(" OPENED " in one for one in targets(files, "a.cpp"))
+
+
+@pytest.mark.parametrize(
+    ("call", "target"),
+    [
+        ("Depot(size = 1)", "Depot.size"),
+        ("d.copy(size = 1)", "Depot.size"),
+        ("Town.Gate(size = 1)", "Town.Gate.size"),
+    ],
+)
+def test_a_named_argument_of_a_constructor_in_kotlin_is_the_property(call: str, target: str) -> None:
+    text = (
+        "package m\ndata class Depot(val size: Int)\nclass Town { class Gate(val size: Int) }\n"
+        f"fun other(size: Int) {{}}\nfun f(d: Depot) {{\n    {call}\n    other(size = 2)\n}}\n"
+    )
+    found = edges_of({"src/m.kt": text})
+    assert [
+        one for one in found if one.startswith(f"src/m.kt:6 size -> src/m.kt:{target} ") and "?" not in one
+    ]
+    assert not [one for one in found if one.startswith("src/m.kt:7 size ")]

@@ -302,3 +302,18 @@ def test_a_path_begins_with_a_module_that_its_file_declares() -> None:
         "src/till.rs": "pub fn ring() {}\n",
     }
     assert "src/shop.rs:3 ring -> src/shop/till.rs:ring import" in edges_of(files)
+
+
+def test_a_trait_that_a_macro_implements_is_used() -> None:
+    text = "pub trait Walk {}\nmacro_rules! walks { ($t:ty) => { impl Walk for $t {} } }\n"
+    assert "a.rs:2 Walk -> a.rs:Walk same_file" in edges_of({"a.rs": text})
+
+
+def test_a_variable_hides_no_module_of_its_name_in_its_own_value() -> None:
+    files = {
+        "src/lib.rs": "mod server;\nfn f() {\n    let server = server::start(\n        1,\n    );\n    server.stop();\n}\n",
+        "src/server.rs": "pub struct Server;\nimpl Server { pub fn stop(&self) {} }\npub fn start(n: u8) -> Server { Server }\n",
+    }
+    found = edges_of(files)
+    assert "src/lib.rs:3 start -> src/server.rs:start module" in found
+    assert "src/lib.rs:6 stop -> src/server.rs:Server.stop receiver_type" in found

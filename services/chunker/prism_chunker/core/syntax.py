@@ -9,6 +9,7 @@ from prism_chunker.core.cuts import find_cuts
 from prism_chunker.core.definitions import find_definitions
 from prism_chunker.core.expansions import read_expansions
 from prism_chunker.core.file_bindings import read_file_bindings
+from prism_chunker.core.implicit import HAS_IMPLICIT_MEMBERS
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.lines import TextRows
 from prism_chunker.core.macro_uses import read_macro_uses
@@ -38,7 +39,8 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     macro_uses = [one for start, one in macros.items() if start not in called]
     names = Names(language, nesting, references)
     if language.reads_members:
-        names.objects |= read_objects(syntax, references, places)
+        has_implicit = language.id in HAS_IMPLICIT_MEMBERS
+        names.objects |= read_objects(syntax, references, places, has_implicit=has_implicit)
     shadows = Shadows(language, syntax, nesting, names, variables)
     shown = shadows.without_hidden(places, syntax.source)
     if len(shown) < len(places):

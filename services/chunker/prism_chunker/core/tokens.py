@@ -38,11 +38,9 @@ def is_value(token: Node, parsed: frozenset[int] | set[int]) -> bool:
     """
     before, after = token.prev_sibling, token.next_sibling
     follows = after.type if after is not None else ""
-    if (
-        token.text in _KEYWORDS
-        or follows in {"::", ".", "!"}
-        or (before is not None and before.type in _DECLARES)
-    ):
+    is_declared = before is not None and before.type in _DECLARES
+    is_declared &= not (before is not None and before.type == "impl" and follows == "for")
+    if token.text in _KEYWORDS or follows in {"::", ".", "!"} or is_declared:
         return False
     is_path = before is not None and before.type in _SEPARATORS
     if not is_path and follows in {":", "=", "=>"} and not _CASE.match(token.text or b""):

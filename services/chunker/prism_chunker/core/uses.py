@@ -12,6 +12,7 @@ from operator import attrgetter
 
 from tree_sitter import Node
 
+from prism_chunker.core.implicit import HAS_IMPLICIT_MEMBERS, is_implicit, owner_of, start_of
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.names import WILDCARD, Names, head_of, text_of
 from prism_chunker.core.nesting import Nesting
@@ -92,6 +93,7 @@ def read_uses(
         ("path",) if scopes.uses_owners else ("owner", "path")
     ):  # `void Depot::open()`, `fun Depot.open()`
         taken.update(captures[owner][0].end_byte for captures in syntax.matches_with(owner))
+    has_implicit = scopes.has_implicit_members
     found: list[Reference] = []
     for key, kind in _USES.items():
         for captures in _matches(syntax, key):
@@ -103,7 +105,8 @@ def read_uses(
             begin = captures["on"][0].start_byte if "on" in captures else start
             # In `exports.open = exports.start = …`, `exports.start` is assigned, and is what `open` is.
             is_exported = kind is ReferenceKind.ALIAS and "alias" in captures
-            is_tag = node.parent is not None and node.parent.type in _TAGGED
+            owner, start = _implied(node, start, syntax.source) if has_implicit else (None, start)
+            is_tag = owner is not None or (node.parent is not None and node.parent.type in _TAGGED)
             may_begin = is_tag or scopes.may_begin(syntax.source, begin)
             if (start in starts and not is_exported) or not may_begin:
                 continue
@@ -115,10 +118,12 @@ def read_uses(
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
                 qualifier, name = _split(path)
-                qualifier = _object_of(captures, syntax.source) or qualifier or scopes.outside(path)
+                qualifier = owner or _object_of(captures, syntax.source) or qualifier or scopes.outside(path)
                 symbol = scopes.nesting.around(start)
                 head = head_of(qualifier) if qualifier else name
-                is_hidden = scopes.shadows.hides(head, start, is_type=kind is ReferenceKind.TYPE)
+                is_hidden = owner is None and scopes.shadows.hides(
+                    head, start, is_type=kind is ReferenceKind.TYPE
+                )
                 is_sure = is_tag or scopes.begins_crate(syntax.source, start)
                 if name and not is_hidden and (is_sure or scopes.may_mean(qualifier, name, symbol)):
                     found.append(
@@ -134,7 +139,9 @@ def read_uses(
     return sorted(found, key=attrgetter("line"))[:uses_max]
 
 
-def read_objects(syntax: Syntax, references: Iterable[Reference], places: Places) -> set[str]:
+def read_objects(
+    syntax: Syntax, references: Iterable[Reference], places: Places, *, has_implicit: bool = False
+) -> set[str]:
     """Returns the objects that are used without naming a member that is called.
 
     That is `parcel` of `parcel.weight`, and of `parcel()`. `places` are those of the references, whose objects
@@ -144,6 +151,9 @@ def read_objects(syntax: Syntax, references: Iterable[Reference], places: Places
     found = {one.name for one in references if one.kind is ReferenceKind.CALL and not one.qualifier}
     for captures in syntax.matches_with("value"):
         node = captures["value"][0]
+        if has_implicit and is_implicit(node):
+            found.add(head_of(owner_of(node, syntax.source)))
+            continue
         start = captures["on"][0].start_byte if "on" in captures else _start(captures, node, syntax)
         is_read = node.type in _READS or "on" in captures or (syntax.has_tokens and start < node.start_byte)
         if node.end_byte not in taken and is_read and (head := _HEAD.match(syntax.source, start)):
@@ -156,6 +166,11 @@ def _alias(captures: Captures, node: Node, scopes: "Scopes", source: bytes) -> s
     if "alias" in captures:
         return alias_of(captures, source)
     return field_of(node, source) if scopes.stores and "value" in captures else ""
+
+
+def _implied(node: Node, start: int, source: bytes) -> tuple[str | None, int]:
+    """Returns the owner of a member without its type, and where its name begins; None and the start of any other use."""
+    return (owner_of(node, source), start_of(node)) if is_implicit(node) else (None, start)
 
 
 def _matches(syntax: Syntax, key: str) -> list[Captures]:
@@ -239,6 +254,7 @@ class Scopes:
         self.stores = language.c_family
         self.uses_owners = language.uses_owners
         self._has_exports = "ecmascript" in language.queries
+        self.has_implicit_members = language.id in HAS_IMPLICIT_MEMBERS
         self._names_crates = language.id == "rust"
         self._names = names
         self.nesting = nesting

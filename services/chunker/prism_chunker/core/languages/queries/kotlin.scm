@@ -26,6 +26,11 @@
 (delegation_specifier (user_type (type_identifier) @implements))
 (assignment (directly_assignable_expression (_) @qualifier (navigation_suffix (simple_identifier) @assign)))
 
+; A property that the call of a class or of `copy` names: `Depot(size = 3)`.
+(call_expression . [(simple_identifier) (navigation_expression)] @qualifier (call_suffix (value_arguments (value_argument . (simple_identifier) @assign . "="))) (#match? @qualifier "^(.*[.])?[A-Z]\\w*$"))
+(constructor_invocation (user_type) @qualifier (value_arguments (value_argument . (simple_identifier) @assign . "=")))
+(call_expression . (navigation_expression (_) @qualifier (navigation_suffix (simple_identifier) @_copy)) (call_suffix (value_arguments (value_argument . (simple_identifier) @assign . "="))) (#eq? @_copy "copy"))
+
 (package_header (identifier) @package)
 (import_header (identifier) @item)
 (import_header (identifier) @item (import_alias (type_identifier) @alias))

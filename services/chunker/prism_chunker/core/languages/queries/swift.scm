@@ -48,6 +48,9 @@
 [(if_statement condition: (simple_identifier) @value) (guard_statement condition: (simple_identifier) @value) (while_statement condition: (simple_identifier) @value)]
 [(conjunction_expression (simple_identifier) @value) (disjunction_expression (simple_identifier) @value)]
 (prefix_expression target: (simple_identifier) @value)
+; A case or another member without its type: `case .open`, `if case .open = gate`.
+(pattern "." . (simple_identifier) @value)
+[(if_statement "case" . "." . (simple_identifier) @value) (guard_statement "case" . "." . (simple_identifier) @value)]
 
 (type_parameter (type_identifier) @generic (user_type)? @constraint)
 (class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @member) (type_annotation (_) @declared)))
