@@ -30,7 +30,12 @@ FILES = {
         "class Depot:\n    def close(self):\n        rate(1)\n\n    def ship(self):\n        self.close()\n"
     ),
     "parcels/hub.py": "from .depot import Depot\n\n\nclass Hub(Depot):\n    def close(self):\n        pass\n",
-    "parcels/plans.py": 'STEPS = ["tax"]\n\n\ndef run(steps):\n    return [globals()[step] for step in steps if step(1)]\n',
+    "parcels/plans.py": 'STEPS = ["tax"]\n\n\ndef run(steps):\n    return [globals()[step] for step in steps if step(1)]\n'
+    "\n\ndef guess(van):\n    return van.weigh()\n",
+    "parcels/scales.py": (
+        "def tare():\n    return 1\n\n\nclass Scale:\n    def weigh(self):\n        return tare()\n\n\n"
+        "class Bridge:\n    def weigh(self):\n        return 2\n"
+    ),
     "tests/test_depot.py": "from parcels.depot import Depot\n\n\ndef test_it_ships():\n    Depot().ship()\n",
 }
 DIFF = """\
@@ -98,6 +103,20 @@ async def test_callers_are_compared_with_the_text(ask):
         ("parcels/depot.py", 9, "self.close()"),
     ]
     assert (reply.in_text.resolved, reply.in_text.unexplained) == (2, 0)
+
+
+async def test_callers_of_callers_are_compared_with_the_text(ask):
+    levels = (await ask(*calls("rate", with_text=True))).levels_in_text
+    assert (levels.levels, levels.names, levels.text_lines, levels.by_name) == (1, 1, 3, 0)
+    callees = await ask(*calls("run", direction=CallDirection.CALLEES, with_text=True))
+    assert callees.levels_in_text is None
+
+
+async def test_uses_by_name_of_affected_symbols_are_shown_with_their_text(ask):
+    levels = (await ask(*impact(symbol="tare", with_text=True))).levels_in_text
+    assert [(line.file_path, line.line, line.text) for line in levels.by_name_lines] == [
+        ("parcels/plans.py", 9, "return van.weigh()")
+    ]
 
 
 async def test_the_lines_of_a_path_and_of_subtypes_are_read(ask):

@@ -6,11 +6,19 @@ import numpy as np
 import pytest
 from atlas_files import graph_of
 
+from prism_atlas.core.answering.call_hierarchy import call_hierarchy
 from prism_atlas.core.answering.common import one_symbol
 from prism_atlas.core.answering.impact import impact_of_symbol
-from prism_atlas.core.level_checks import NAMES_MAX, compared_levels, names_of, sought_levels
+from prism_atlas.core.level_checks import (
+    NAMES_MAX,
+    affected_listing,
+    callers_listing,
+    compared_levels,
+    names_of,
+    sought_levels,
+)
 from prism_contracts.rpc.common import GraphReceipt
-from prism_contracts.rpc.graph import ImpactRequest
+from prism_contracts.rpc.graph import CallHierarchyRequest, ImpactRequest
 from prism_contracts.rpc.symbols import Reconciliation, TextLine
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -40,7 +48,7 @@ def impact(files: dict[str, str], depth: int):
 @pytest.mark.parametrize(("depth", "names"), [(1, []), (2, ["weigh"]), (3, ["weigh", "Van.load", "Van"])])
 def test_the_names_of_all_levels_but_the_last_are_compared(depth, names):
     _, reply = impact({"depot.py": DEPOT, "van.py": VAN, "town.py": TOWN}, depth)
-    sought = sought_levels(reply)
+    sought = sought_levels(affected_listing(reply))
     assert (sorted(names_of(sought)), sought.levels, sought.left_out) == (sorted(names), depth - 1, 0)
 
 
@@ -48,7 +56,7 @@ def test_a_level_with_too_many_names_is_left_out_with_those_after_it():
     many = "".join(f"def f{number}():\n    return weigh()\n\n\n" for number in range(NAMES_MAX))
     files = {"depot.py": DEPOT, "many.py": f"from depot import weigh\n\n\n{many}"}
     _, reply = impact(files, 3)
-    sought = sought_levels(reply)
+    sought = sought_levels(affected_listing(reply))
     assert (names_of(sought), sought.levels, sought.left_out) == (["weigh"], 1, NAMES_MAX)
 
 
@@ -68,10 +76,36 @@ def test_uses_by_name_that_are_not_followed_are_counted():
     )
     compared = compared_levels(
         graph,
-        reply,
-        sought_levels(reply),
+        affected_listing(reply),
+        sought_levels(affected_listing(reply)),
         [text, text.model_copy(update={"name": "Van", "unexplained": 0, "unexplained_lines": ()})],
     )
     assert (compared.by_name, compared.by_name_of) == (1, ("load",))
+    assert [(one.file_path, one.line, one.enclosing.name) for one in compared.by_name_lines] == [
+        ("town.py", 9, "guess")
+    ]
     assert (compared.text_lines, compared.unexplained, compared.unexplained_lines) == (4, 1, (line,))
     assert compared.unexplained_of == ("load",)
+
+
+def callers(files: dict[str, str], symbol: str, depth: int):
+    graph = graph_of(files)
+    request = CallHierarchyRequest(tenant="t", symbol=symbol, depth=depth)
+    return graph, callers_listing(call_hierarchy(graph, request, RECEIPT), depth)
+
+
+def test_callers_are_compared_up_to_the_level_before_the_last():
+    _, listing = callers({"depot.py": DEPOT, "van.py": VAN, "town.py": TOWN}, "tare", 3)
+    sought = sought_levels(listing)
+    assert (sorted(names_of(sought)), sought.levels) == (["Van", "Van.load", "weigh"], 2)
+
+
+def test_uses_by_name_other_than_calls_of_the_root_are_shown():
+    files = {
+        "Scale.java": "class Scale { int tare() { return 1; } }\n",
+        "Ship.java": "class Ship { int tare() { return 2; } }\n",
+        "Van.java": "class Van {\n  void plan() { var one = made().tare; }\n  void load() { made().tare(); }\n}\n",
+    }
+    graph, listing = callers(files, "Scale.tare", 1)
+    compared = compared_levels(graph, listing._replace(users=()), sought_levels(listing), [])
+    assert [(one.file_path, one.line) for one in compared.by_name_lines] == [("Van.java", 2)]

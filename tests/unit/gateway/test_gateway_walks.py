@@ -720,8 +720,8 @@ def further(symbol: str, file: str, distance: int, line: int) -> AffectedNode:
         (
             ComparedLevels(levels=2, names=1, text_lines=7, by_name=3, by_name_of=("load",)),
             (
-                "Not complete: 3 uses of affected symbols (load) match by name only and are not followed: find_references"
-                " lists them. 2 affected"
+                "Not complete: 3 uses of load match by name only and are not followed (find_references(symbols=['load'])"
+                " lists them). 2 affected"
             ),
         ),
         (
@@ -754,6 +754,59 @@ def test_impact_says_which_levels_were_compared_with_the_text(levels, said) -> N
     text = impacts.impact(reply, 4_000).text
     assert f"\n{said}" in text
     assert ("cron.py\n  3: plan(van.load)" in text) is bool(levels.unexplained)
+
+
+NAMED = TextLine(
+    repo="r", file_path="cron.py", line=8, text="x" * 120,
+    enclosing=EnclosingSymbol(name="plan", start_line=6, end_line=9),
+)  # fmt: skip
+
+
+def test_uses_by_name_that_are_not_followed_are_shown_with_their_text() -> None:
+    levels = ComparedLevels(levels=1, names=1, by_name=4, by_name_of=("load",), by_name_lines=(NAMED,))
+    further_call = TreeBranch(node=LOAD, via=edge(5), parent=0, depth=2)
+    reply = calls(BRANCH, further_call, total=1, in_text=reconciliation(), levels_in_text=levels)
+    answer = call_text.call_hierarchy(reply, 4_000)
+    assert (
+        "\nuses of load by name only (?), not followed (4, the first 1):\ncron.py\n"
+        f"  plan (6-9) 8: {'x' * 100}…\n  … and 3 more: find_references(symbols=['load'])\n"
+    ) in answer.text
+    assert (
+        "Not complete: 4 uses of load match by name only and are not followed (listed above)." in answer.text
+    )
+    assert answer.structured["levels_in_text"]["by_name_lines"][0]["line"] == 8
+
+
+def test_callers_of_callers_are_complete_if_the_text_agrees() -> None:
+    further_call = TreeBranch(node=LOAD, via=edge(5), parent=0, depth=2)
+    fields = {"total": 1, "in_text": reconciliation(text_lines=2, files=1)}
+    whole = calls(
+        BRANCH, further_call, levels_in_text=ComparedLevels(levels=1, names=1, text_lines=7), **fields
+    )
+    assert (
+        "\nComplete: 1 direct caller; 2 lines of code in 1 file contain ship; 7 lines of code contain the name of a"
+        " calling symbol, compared up to depth 2.\n"
+    ) in call_text.call_hierarchy(whole, 4_000).text
+    part = ComparedLevels(levels=1, names=1, text_lines=7, names_left_out=30)
+    text = call_text.call_hierarchy(calls(BRANCH, further_call, levels_in_text=part, **fields), 4_000).text
+    assert "\nComplete for callers within 2 levels: " in text
+    assert "30 names of further levels are too many to compare with the text" in text
+
+
+def test_lines_of_another_meaning_are_shown_where_others_are_in_doubt() -> None:
+    other = IN_SOURCE.model_copy(update={"text": "other.ship()"})
+    doubts = reconciliation(text_lines=2, candidates=1).model_copy(
+        update={"other": (other,), "other_lines": 1, "name": "ship"}
+    )
+    text = call_text.call_hierarchy(calls(BRANCH, in_text=doubts), 4_000).text
+    assert "\nanother ship (1):\nvan.py\n  check (5-9) 7: other.ship()\n" in text
+    sure = doubts.model_copy(update={"candidates": 0})
+    text = call_text.call_hierarchy(calls(BRANCH, in_text=sure), 4_000).text
+    assert "other.ship()" not in text
+    assert "1 another ship)" in text
+    many = doubts.model_copy(update={"other": (), "other_lines": 139})
+    text = call_text.call_hierarchy(calls(BRANCH, in_text=many), 4_000).text
+    assert "139 another ship: find_references(symbols=['ship'], page='other')" in text
 
 
 def test_users_of_users_are_listed_once_per_file_with_their_line() -> None:

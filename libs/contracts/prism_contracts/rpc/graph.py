@@ -156,6 +156,26 @@ class StoredPlace(Message):
     field: str  # its name, or the struct and a position: `cmd#1`
 
 
+class ComparedLevels(Message):
+    """The users of listed symbols, compared with the text like those of the requested symbol, except in tests.
+
+    A symbol of level n is n uses, or calls, away from the requested one. All symbols of the first `levels` levels
+    were compared; what is unexplained are lines of code that contain the name of one.
+    """
+
+    levels: int
+    names: int  # that were compared
+    names_left_out: int = 0  # of further levels, because they are too many
+    text_lines: int = 0  # that contain one of the names
+    by_name: int = 0  # uses that match by name only, and that the reply does not list
+    by_name_of: tuple[str, ...] = ()  # the symbols that have most of these
+    by_name_lines: tuple[TextLine, ...] = ()  # the first of them, calls first
+    unexplained: int = 0
+    unexplained_of: tuple[str, ...] = ()  # the names that most of these contain
+    unexplained_lines: tuple[TextLine, ...] = ()  # the first of them, those of rare names first
+    files_left_out: int = 0  # as in `Reconciliation`
+
+
 class CallHierarchyReply(Message):
     """A tree, level by level. `in_text` compares the callers with the text, if requested."""
 
@@ -174,6 +194,7 @@ class CallHierarchyReply(Message):
     # Other uses of the symbol: as a type or value, imported, inherited from.
     other_uses: dict[EdgeKind, int] = {}
     in_text: Reconciliation | None = None
+    levels_in_text: ComparedLevels | None = None  # of callers
     next_cursor: str = ""
     receipt: GraphReceipt
 
@@ -402,25 +423,6 @@ class RunCommand(Message):
     runner: str
     command: str
     tests: int
-
-
-class ComparedLevels(Message):
-    """The users of affected symbols, compared with the text like those of the changed symbol, except in tests.
-
-    An affected symbol of level n is n uses away from the change. All symbols of the first `levels` levels were
-    compared; what is unexplained are lines of code that contain the name of one.
-    """
-
-    levels: int
-    names: int  # that were compared
-    names_left_out: int = 0  # of further levels, because they are too many
-    text_lines: int = 0  # that contain one of the names
-    by_name: int = 0  # uses that match by name only, and that the reply does not list
-    by_name_of: tuple[str, ...] = ()  # the symbols that have most of these
-    unexplained: int = 0
-    unexplained_of: tuple[str, ...] = ()  # the names that most of these contain
-    unexplained_lines: tuple[TextLine, ...] = ()  # the first of them, those of rare names first
-    files_left_out: int = 0  # as in `Reconciliation`
 
 
 class ImpactReply(Message):

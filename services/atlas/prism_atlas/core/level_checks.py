@@ -1,4 +1,4 @@
-"""Which affected symbols of an impact to compare with the text, and what the text adds about their users."""
+"""Which symbols of an answer to compare with the text beside its root, and what the text adds about their users."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,54 +7,112 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_atlas.core.answering.common import nodes_at
-from prism_atlas.core.graph import EDGE_STATUSES, Graph
+from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, Graph, Numbers
+from prism_atlas.core.rendering import UsingLine, render_node
 from prism_atlas.core.uses import find_uses
-from prism_contracts.code import EdgeStatus, SymbolKind
-from prism_contracts.rpc.graph import AffectedNode, ComparedLevels, ImpactReply
+from prism_contracts.code import EdgeStatus, ReferenceKind, SymbolKind
+from prism_contracts.rpc.common import EnclosingSymbol
+from prism_contracts.rpc.graph import (
+    CallHierarchyReply,
+    ComparedLevels,
+    GraphNode,
+    ImpactReply,
+    TreeBranch,
+)
 from prism_contracts.rpc.symbols import Reconciliation, TextLine
 
-# Names of one impact that are compared with the text.
+# Names of one answer that are compared with the text.
 NAMES_MAX = 20
 UNEXPLAINED_SHOWN_MAX = 8
+BY_NAME_SHOWN_MAX = 20
 NAMES_SHOWN_MAX = 3
 
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
+_CALL = REFERENCE_KINDS.index(ReferenceKind.CALL)
+
+
+class ListedUser(NamedTuple):
+    """A symbol that an answer lists; `sure` if resolved edges alone lead to it."""
+
+    node: GraphNode
+    distance: int
+    sure: bool
+
+
+class ListedUsers(NamedTuple):
+    """The symbols of an answer. Uses of `roots` other than calls are not among them if `calls_only`."""
+
+    roots: Sequence[GraphNode]
+    users: Sequence[ListedUser]
+    depth: int
+    calls_only: bool = False
 
 
 class SoughtLevels(NamedTuple):
     """The names of whole levels, as many as fit: the qualified names of their symbols, by last name."""
 
-    symbols: dict[str, list[AffectedNode]]
+    symbols: dict[str, list[ListedUser]]
     levels: int
     left_out: int  # names of further levels
 
 
-def sought_levels(reply: ImpactReply) -> SoughtLevels:
-    """Returns the symbols of a reply whose users are affected too: the sure ones before the last level."""
-    chosen: dict[str, list[AffectedNode]] = {}
-    for level in range(1, reply.depth):
-        found: dict[str, list[AffectedNode]] = {}
-        for one in reply.affected:
-            if one.distance == level and one.status is EdgeStatus.RESOLVED and one.node.symbol:
-                found.setdefault(_last(_named(one)), []).append(one)
+class UnlistedUses(NamedTuple):
+    """Uses that only a name supports and that an answer does not list: their number by name, and their lines."""
+
+    counts: Counter[str]
+    lines: list[TextLine]  # without their text, the first ones
+
+
+def affected_listing(reply: ImpactReply) -> ListedUsers:
+    """Returns what an impact lists."""
+    users = [ListedUser(one.node, one.distance, one.status is EdgeStatus.RESOLVED) for one in reply.affected]
+    return ListedUsers([one.node for one in reply.changed], users, reply.depth)
+
+
+def callers_listing(reply: CallHierarchyReply, depth: int) -> ListedUsers:
+    """Returns what a tree of callers lists."""
+    sure: list[bool] = []
+    for branch in reply.branches:
+        above = branch.parent < 0 or sure[branch.parent]
+        sure.append(above and branch.via.status is EdgeStatus.RESOLVED)
+    users = [
+        ListedUser(branch.node, branch.depth, is_sure and _is_followed(branch))
+        for branch, is_sure in zip(reply.branches, sure, strict=True)
+    ]
+    return ListedUsers(reply.roots, users, depth, calls_only=True)
+
+
+def _is_followed(branch: TreeBranch) -> bool:
+    # Callers of tests are not followed into the text: it is read without tests.
+    return not branch.node.test
+
+
+def sought_levels(listing: ListedUsers) -> SoughtLevels:
+    """Returns the symbols of an answer whose users are listed too: the sure ones before the last level."""
+    chosen: dict[str, list[ListedUser]] = {}
+    for level in range(1, listing.depth):
+        found: dict[str, list[ListedUser]] = {}
+        for one in listing.users:
+            if one.distance == level and one.sure and one.node.symbol:
+                found.setdefault(_last(_named(one.node)), []).append(one)
         if len(chosen.keys() | found.keys()) > NAMES_MAX:
-            further = {_last(_named(one)) for one in _followed(reply) if one.distance >= level}
+            further = {_last(_named(one.node)) for one in _followed(listing) if one.distance >= level}
             return SoughtLevels(chosen, level - 1, len(further - chosen.keys()))
         for name, symbols in found.items():
             chosen.setdefault(name, []).extend(symbols)
-    return SoughtLevels(chosen, max(0, reply.depth - 1), 0)
+    return SoughtLevels(chosen, max(0, listing.depth - 1), 0)
 
 
 def names_of(sought: SoughtLevels) -> list[str]:
     """Returns a qualified name for each name."""
-    return [_named(symbols[0]) for symbols in sought.symbols.values()]
+    return [_named(symbols[0].node) for symbols in sought.symbols.values()]
 
 
 def compared_levels(
-    graph: Graph, reply: ImpactReply, sought: SoughtLevels, texts: Sequence[Reconciliation]
+    graph: Graph, listing: ListedUsers, sought: SoughtLevels, texts: Sequence[Reconciliation]
 ) -> ComparedLevels:
     """Returns what the text and the graph say of the users of some symbols. `texts` are in order of their names."""
-    by_name = _unlisted(graph, reply, sought)
+    by_name = unlisted_uses(graph, listing, sought)
     unexplained = Counter({text.name: text.unexplained for text in texts if text.unexplained})
     # A word that many lines have is seldom the symbol.
     rarest = sorted(texts, key=lambda text: text.unexplained)
@@ -64,8 +122,9 @@ def compared_levels(
         names=len(sought.symbols),
         names_left_out=sought.left_out,
         text_lines=sum(text.text_lines for text in texts),
-        by_name=by_name.total(),
-        by_name_of=tuple(name for name, _ in by_name.most_common(NAMES_SHOWN_MAX)),
+        by_name=by_name.counts.total(),
+        by_name_of=tuple(name for name, _ in by_name.counts.most_common(NAMES_SHOWN_MAX)),
+        by_name_lines=tuple(by_name.lines),
         unexplained=unexplained.total(),
         unexplained_of=tuple(name for name, _ in unexplained.most_common(NAMES_SHOWN_MAX)),
         unexplained_lines=tuple(lines[:UNEXPLAINED_SHOWN_MAX]),
@@ -73,41 +132,79 @@ def compared_levels(
     )
 
 
-def _unlisted(graph: Graph, reply: ImpactReply, sought: SoughtLevels) -> Counter[str]:
-    """Counts by name the uses that only the name supports, of functions that the reply does not list and no test has."""
-    shown = [*(one.node for one in reply.affected), *(one.node for one in reply.changed)]
+def by_name_lines(compared: ComparedLevels) -> list[UsingLine]:
+    """Returns the places of the uses by name only."""
+    return [UsingLine(line.file_path, line.line) for line in compared.by_name_lines]
+
+
+def unlisted_uses(graph: Graph, listing: ListedUsers, sought: SoughtLevels) -> UnlistedUses:
+    """Returns the uses that only the name supports, of functions that the answer does not list and no test has."""
+    shown = [*(one.node for one in listing.users), *listing.roots]
     files = [graph.file_node(graph.find_file(node.file_path)) for node in shown if not node.symbol]
     listed = np.array([*nodes_at(graph, shown), *files], np.int32)
     in_tests = graph.in_tests()
     counts: Counter[str] = Counter()
-    for name, symbols in sought.symbols.items():
+    found: dict[str, Numbers] = {}
+    for name, symbols in _asked(listing, sought).items():
         targets = [
             _owner(graph, node) if _is_maker(one) else node
             for one in symbols
-            for node in nodes_at(graph, [one.node])
+            for node in nodes_at(graph, [one])
         ]
         if targets:
             uses = find_uses(graph, name, targets)
-            sources = graph.references.source[uses.reference[uses.status == _CANDIDATE]]
-            counts[name] += int(np.count_nonzero(~np.isin(sources, listed) & ~in_tests[sources]))
-    return +counts
+            references = uses.reference[uses.status == _CANDIDATE]
+            sources = graph.references.source[references]
+            references = references[~np.isin(sources, listed) & ~in_tests[sources]]
+            if name not in sought.symbols:
+                references = references[graph.references.kind[references] != _CALL]
+            counts[name] += len(references)
+            found[name] = references
+    # A name that few lines have is more often the symbol; a call of it, more often than another use.
+    ordered = [
+        int(one)
+        for name in sorted(found, key=lambda name: counts[name])
+        for one in found[name][np.argsort(graph.references.kind[found[name]] != _CALL, kind="stable")]
+    ]
+    lines = _each_once(_line(graph, one) for one in ordered[: 2 * BY_NAME_SHOWN_MAX])
+    return UnlistedUses(+counts, list(lines)[:BY_NAME_SHOWN_MAX])
 
 
-def _followed(reply: ImpactReply) -> Iterable[AffectedNode]:
-    return (
-        one
-        for one in reply.affected
-        if one.distance < reply.depth and one.status is EdgeStatus.RESOLVED and one.node.symbol
+def _asked(listing: ListedUsers, sought: SoughtLevels) -> dict[str, list[GraphNode]]:
+    """Returns by name the symbols whose uses by name are sought: of a tree of calls those of the root too."""
+    asked = {name: [one.node for one in users] for name, users in sought.symbols.items()}
+    for root in listing.roots if listing.calls_only else ():
+        if root.symbol and _last(_named(root)) not in sought.symbols:
+            asked.setdefault(_last(_named(root)), []).append(root)
+    return asked
+
+
+def _line(graph: Graph, reference: int) -> TextLine:
+    source = int(graph.references.source[reference])
+    node = render_node(graph, source)
+    around = EnclosingSymbol(
+        name=node.title, start_line=node.start_line, end_line=node.end_line, outer=node.outer
+    )
+    return TextLine(
+        repo="",
+        file_path=node.file_path,
+        line=int(graph.references.line[reference]),
+        text="",
+        enclosing=around if node.symbol else None,
     )
 
 
-def _named(one: AffectedNode) -> str:
+def _followed(listing: ListedUsers) -> Iterable[ListedUser]:
+    return (one for one in listing.users if one.distance < listing.depth and one.sure and one.node.symbol)
+
+
+def _named(node: GraphNode) -> str:
     """Returns the qualified name under which a symbol is used: that of its class for a constructor."""
-    return one.node.symbol.rpartition(".")[0] if _is_maker(one) else one.node.symbol
+    return node.symbol.rpartition(".")[0] if _is_maker(node) else node.symbol
 
 
-def _is_maker(one: AffectedNode) -> bool:
-    return one.node.kind is SymbolKind.CONSTRUCTOR and "." in one.node.symbol
+def _is_maker(node: GraphNode) -> bool:
+    return node.kind is SymbolKind.CONSTRUCTOR and "." in node.symbol
 
 
 def _owner(graph: Graph, node: int) -> int:

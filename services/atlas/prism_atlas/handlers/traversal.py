@@ -13,6 +13,7 @@ from prism_atlas.core.answering import impact as impacts
 from prism_atlas.core.answering import path as paths
 from prism_atlas.core.answering import type_hierarchy as types
 from prism_atlas.core.answering.common import one_symbol
+from prism_atlas.core.level_checks import affected_listing, callers_listing
 from prism_atlas.core.named_tests import TitleTexts
 from prism_atlas.operations.diff_impact import DiffImpact
 from prism_atlas.operations.served_graphs import ServedGraphs
@@ -56,9 +57,15 @@ class TraversalHandlers:
         if not request.with_text:
             return reply
         upwards = request.direction is CallDirection.CALLERS
+        if upwards:
+            found, levels = await asyncio.gather(
+                self._text.find(request, graph, reply.roots[0], calls.lines_of(reply)),
+                self._text.levels(request, graph, callers_listing(reply, request.depth)),
+            )
+            return reply.model_copy(update=found.fields(reply.receipt) | {"levels_in_text": levels})
         found, stops = await asyncio.gather(
-            self._text.find(request, graph, reply.roots[0] if upwards else None, calls.lines_of(reply)),
-            self._text.stops(request, graph, () if upwards else calls.followed(graph, request, reply)),
+            self._text.find(request, graph, None, calls.lines_of(reply)),
+            self._text.stops(request, graph, calls.followed(graph, request, reply)),
         )
         return reply.model_copy(update=found.fields(reply.receipt) | {"stops": (*reply.stops, *stops)})
 
@@ -128,7 +135,7 @@ class TraversalHandlers:
             return reply
         found, levels = await asyncio.gather(
             self._text.find(request, graph, reply.changed[0].node, impacts.lines_of(reply)),
-            self._text.levels(request, graph, reply),
+            self._text.levels(request, graph, affected_listing(reply)),
         )
         return reply.model_copy(update=found.fields(reply.receipt) | {"levels_in_text": levels})
 

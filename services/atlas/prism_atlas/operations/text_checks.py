@@ -8,7 +8,7 @@ from prism_atlas.adapters.search import SearchClient
 from prism_atlas.core.graph import NONE, Graph
 from prism_atlas.core.hierarchy import IS_TYPE
 from prism_atlas.core.impl_blocks import read_block
-from prism_atlas.core.level_checks import compared_levels, names_of, sought_levels
+from prism_atlas.core.level_checks import ListedUsers, by_name_lines, compared_levels, names_of, sought_levels
 from prism_atlas.core.named_tests import TitleTexts
 from prism_atlas.core.rendering import UsingLine
 from prism_atlas.core.unresolved_calls import unresolved_stops
@@ -19,7 +19,6 @@ from prism_contracts.rpc.files import RANGES_MAX, FileRange
 from prism_contracts.rpc.graph import (
     ComparedLevels,
     GraphNode,
-    ImpactReply,
     ImpactRequest,
     SourceLine,
     SymbolWalkRequest,
@@ -119,9 +118,9 @@ class TextChecks:
             return None
         return found.model_copy(update={"unexplained_lines": _with_tests(graph, found.unexplained_lines)})
 
-    async def levels(self, request: ImpactRequest, graph: Graph, reply: ImpactReply) -> ComparedLevels | None:
-        """Returns how the users of affected symbols compare with the text; None if search fails."""
-        sought = sought_levels(reply)
+    async def levels(self, request: ScopedRequest, graph: Graph, listing: ListedUsers) -> ComparedLevels | None:
+        """Returns how the users of listed symbols compare with the text; None if search fails."""
+        sought = sought_levels(listing)
         names = names_of(sought)
         try:
             found = await asyncio.gather(
@@ -130,10 +129,17 @@ class TextChecks:
                     for first in range(0, len(names), REFERENCES_BATCH_MAX)
                 )
             )
+            texts = [one for batch in found for one in batch]
+            compared = await asyncio.to_thread(compared_levels, graph, listing, sought, texts)
+            lines = await self._source_lines(request, graph, by_name_lines(compared))
         except PrismError:
             return None
-        texts = [one for batch in found for one in batch]
-        return await asyncio.to_thread(compared_levels, graph, reply, sought, texts)
+        known = {(line.file_path, line.line): line.text for line in lines}
+        named = tuple(
+            line.model_copy(update={"text": known.get((line.file_path, line.line), "")})
+            for line in compared.by_name_lines
+        )
+        return compared.model_copy(update={"by_name_lines": named})
 
     async def read_titles(self, request: ScopedRequest, texts: TitleTexts) -> bool:
         """Read the wanted test files; returns whether any could be read. The others stay without titles."""

@@ -12,7 +12,9 @@ from prism_gateway.mcp.answers.graph_parts import (
     lines_cost,
     node_cost,
     nodes_line,
+    other_meaning_lines,
     others_lines,
+    plain,
     plain_all,
     rows_of_roots,
     sentence,
@@ -25,9 +27,19 @@ from prism_gateway.mcp.answers.graph_parts import (
     unresolved_lines,
     within_file,
 )
+from prism_gateway.mcp.answers.level_parts import (
+    levels_account,
+    levels_cost,
+    levels_lack,
+    levels_left_out,
+    levels_lines,
+)
 from prism_gateway.mcp.answers.places import several
 from prism_gateway.mcp.answers.receipts import receipt_json
 from prism_gateway.mcp.tool import Answer, Json
+
+# What the symbols are whose callers are compared with the text.
+LISTED = "calling"
 
 
 def fit_calls(reply: CallHierarchyReply, max_tokens: int) -> int:
@@ -41,6 +53,7 @@ def fit_calls(reply: CallHierarchyReply, max_tokens: int) -> int:
     ]
     unresolved = reply.in_text.unexplained_lines if reply.in_text else ()
     rest = sum(len(line.file_path) + len(line.text) for line in unresolved)
+    rest += levels_cost(reply.levels_in_text)
     return fit([0] * len(costs), costs, max(0, chars(max_tokens) - rest), 0).kept
 
 
@@ -59,6 +72,8 @@ def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
     }
     if reply.in_text:
         structured["in_text"] = reply.in_text.model_dump(mode="json")
+    if reply.levels_in_text:
+        structured["levels_in_text"] = plain(reply.levels_in_text)
     if reply.stored:
         structured["stored"] = plain_all(reply.stored)
     if reply.stops:
@@ -73,6 +88,8 @@ def call_hierarchy(reply: CallHierarchyReply, max_tokens: int) -> Answer:
         *_sections(reply, branches),
         *_stored(reply),
         *unresolved_lines(reply.in_text),
+        *other_meaning_lines(reply.in_text),
+        *levels_lines(reply.levels_in_text, LISTED),
         *stop_lines(reply.stops),
         *_other_uses(reply),
         *others_lines(reply.others, reply.matched),
@@ -152,10 +169,21 @@ def _completeness(reply: CallHierarchyReply, shown: int) -> str:
         account = [f"{several(reply.total, 'direct callee')} in the repository", tests]
         return sentence(lacks, "; ".join(filter(None, account)), reply.stops)
     lacks += text_lacks(reply.in_text)
+    levels = reply.levels_in_text
+    lacks += levels_lack(levels, LISTED) if levels else ()
     unsure = reply.in_text.candidates if reply.in_text else 0
-    if unsure and not reply.candidates:
+    if unsure and not levels and not reply.candidates:
         lacks.append(f"{several(unsure, 'use')} other than calls match by name only (find_references)")
     direct = several(reply.total, "direct caller") if reply.total else "no direct caller"
-    account = [direct, tests, text_account(reply.in_text, name)]
-    proved = "direct callers" if any(branch.depth > 1 for branch in reply.branches) else ""
-    return sentence(lacks, "; ".join(filter(None, account)), reply.stops, proved)
+    account = [
+        direct,
+        tests,
+        text_account(reply.in_text, name),
+        levels_account(levels, LISTED) if levels else "",
+    ]
+    is_deep = any(branch.depth > 1 for branch in reply.branches)
+    whole = "; ".join(filter(None, account))
+    if levels and levels.names_left_out and is_deep:
+        compared = f"callers within {levels.levels + 1} levels" if levels.levels else "direct callers"
+        return sentence(lacks, whole, reply.stops, compared, levels_left_out(levels))
+    return sentence(lacks, whole, reply.stops, "direct callers" if is_deep and not levels else "")

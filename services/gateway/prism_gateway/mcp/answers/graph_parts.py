@@ -151,6 +151,19 @@ def unresolved_lines(found: Reconciliation | None) -> Iterator[str]:
         yield from text_places(tests)
 
 
+def other_meaning_lines(found: Reconciliation | None) -> Iterator[str]:
+    """Returns the lines that mean another symbol of the name, where others may mean this one."""
+    if found and found.other and _has_doubts(found):
+        shown = len(found.other)
+        more = f", the first {shown}" if found.other_lines > shown else ""
+        yield f"another {found.name} ({found.other_lines}{more}):"
+        yield from text_places(found.other)
+
+
+def _has_doubts(found: Reconciliation) -> bool:
+    return bool(found.unexplained or found.candidates)
+
+
 def text_lacks(found: Reconciliation | None) -> Iterator[str]:
     """Returns what the text says that an answer lacks."""
     if found is None:
@@ -171,11 +184,20 @@ def text_account(found: Reconciliation | None, name: str) -> str:
     lines = f"{several(found.text_lines, 'line')} of code in {several(found.files, 'file')}"
     parts = [
         f"{found.mentions} in comments or strings" if found.mentions else "",
-        f"{found.other_lines} another {name}" if found.other_lines else "",
+        _others_account(found, name),
     ]
     account = ", ".join(part for part in parts if part)
     contain = "contains" if found.text_lines == 1 else "contain"
     return f"{lines} {contain} {name}" + (f" ({account})" if account else "")
+
+
+def _others_account(found: Reconciliation, name: str) -> str:
+    """Returns how many lines mean another symbol, and where they are listed if that matters."""
+    if not found.other_lines:
+        return ""
+    unlisted = not found.other and _has_doubts(found)
+    where = f": find_references(symbols=['{name}'], page='other')" if unlisted else ""
+    return f"{found.other_lines} another {name}{where}"
 
 
 def tests_account(left_out: int, what: str) -> str:

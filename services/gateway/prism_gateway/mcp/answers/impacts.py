@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from prism_contracts.code import EdgeKind, EdgeStatus
-from prism_contracts.rpc.graph import AffectedNode, ComparedLevels, DiffFile, ImpactReply, RunCommand
+from prism_contracts.rpc.graph import AffectedNode, DiffFile, ImpactReply, RunCommand
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.graph_parts import (
     EDGE_CHARS,
@@ -14,6 +14,7 @@ from prism_gateway.mcp.answers.graph_parts import (
     lines_cost,
     node_cost,
     node_line,
+    other_meaning_lines,
     others_lines,
     plain,
     sentence,
@@ -21,10 +22,16 @@ from prism_gateway.mcp.answers.graph_parts import (
     tests_account,
     text_account,
     text_lacks,
-    text_places,
     texts_of,
     unresolved_lines,
     within_file,
+)
+from prism_gateway.mcp.answers.level_parts import (
+    levels_account,
+    levels_cost,
+    levels_lack,
+    levels_left_out,
+    levels_lines,
 )
 from prism_gateway.mcp.answers.places import TOP_LEVEL, several
 from prism_gateway.mcp.answers.receipts import receipt_json
@@ -46,6 +53,7 @@ def fit_impact(reply: ImpactReply, max_tokens: int) -> int:
     ]
     tests = [len(one.node.symbol) + EDGE_CHARS for one in reply.tests]
     rest += sum(min(len(one.command), COMMAND_CHARS_MAX) for one in reply.test_commands)
+    rest += levels_cost(reply.levels_in_text)
     return fit_rows([sources, tests], max_tokens, min(rest, chars(max_tokens) * 2 // 3))
 
 
@@ -68,7 +76,8 @@ def impact(reply: ImpactReply, max_tokens: int) -> Answer:
     foot = [
         *_test_lines(reply),
         *unresolved_lines(reply.in_text),
-        *_further_unresolved(reply.levels_in_text),
+        *other_meaning_lines(reply.in_text),
+        *levels_lines(reply.levels_in_text),
         *others_lines(reply.others, reply.matched),
         _completeness(reply),
     ]
@@ -188,14 +197,6 @@ def _test(one: AffectedNode) -> str:
     return f"{unsure}{name or TOP_LEVEL}{node.parameters}{lines}"
 
 
-def _further_unresolved(levels: ComparedLevels | None) -> Iterator[str]:
-    if levels and levels.unexplained:
-        shown = len(levels.unexplained_lines)
-        more = f", the first {shown}" if levels.unexplained > shown else ""
-        yield f"code that contains names of affected symbols and was not resolved ({levels.unexplained}{more}):"
-        yield from text_places(levels.unexplained_lines)
-
-
 def _completeness(reply: ImpactReply) -> str:
     shown = len(reply.affected) + len(reply.tests)
     total = reply.total_affected + reply.total_tests
@@ -214,11 +215,11 @@ def _completeness(reply: ImpactReply) -> str:
         lacks += text_lacks(reply.in_text)
         account.append(text_account(reply.in_text, _last(root)))
     if root and levels and is_deep:
-        lacks += _levels_lack(levels)
-        account.append(_levels_account(levels))
-        if not levels.names_left_out:
+        lacks += levels_lack(levels)
+        account.append(levels_account(levels))
+        left_out = levels_left_out(levels)
+        if not left_out:
             return sentence(lacks, "; ".join(filter(None, account)), reply.stops)
-        left_out = f"{several(levels.names_left_out, 'name')} of further levels are too many to compare with the text: ask about one."
         compared = f"uses within {levels.levels + 1} levels" if levels.levels else "direct uses"
         return sentence(lacks, "; ".join(filter(None, account)), reply.stops, compared, left_out)
     proved = "direct uses" if root and is_deep else ""
@@ -235,29 +236,6 @@ def _unsure(reply: ImpactReply) -> Iterator[str]:
     unsure = reply.total_tests - reply.resolved_tests
     if unsure:
         yield f"{several(unsure, 'test')} by name only (?)"
-
-
-def _levels_lack(levels: ComparedLevels) -> Iterator[str]:
-    if levels.unexplained:
-        named = ", ".join(levels.unexplained_of)
-        yield f"{several(levels.unexplained, 'line')} of code with names of affected symbols ({named}) could not be resolved"
-    if levels.by_name:
-        named = ", ".join(levels.by_name_of)
-        yield f"{several(levels.by_name, 'use')} of affected symbols ({named}) match by name only and are not followed: find_references lists them"
-    if levels.files_left_out:
-        yield f"{several(levels.files_left_out, 'file')} that may contain names of affected symbols were not read"
-
-
-def _levels_account(levels: ComparedLevels) -> str:
-    if not levels.names:
-        return ""
-    lines = several(levels.text_lines, "line")
-    named = (
-        f"the names of {levels.names} affected symbols"
-        if levels.names > 1
-        else "the name of an affected symbol"
-    )
-    return f"{lines} of code contain {named}, compared up to depth {levels.levels + 1}"
 
 
 def _place(one: AffectedNode) -> tuple[str, int]:

@@ -1,0 +1,87 @@
+"""How the users of listed symbols compare with the text: lines that were not resolved, and uses by name only."""
+
+from collections.abc import Iterator
+
+from prism_contracts.rpc.graph import ComparedLevels
+from prism_contracts.rpc.symbols import TextLine
+from prism_gateway.mcp.answers.graph_parts import text_places
+from prism_gateway.mcp.answers.places import several
+
+# The text of a line that may not be a use at all is cut after so many characters.
+TEXT_CHARS_MAX = 100
+# The cost of a line without its path and text, in characters: its number, and the symbol around it.
+LINE_CHARS = 40
+
+
+def levels_cost(levels: ComparedLevels | None) -> int:
+    """Returns the characters that the lines take."""
+    lines = (*levels.unexplained_lines, *levels.by_name_lines) if levels else ()
+    return sum(len(line.file_path) + min(len(line.text), TEXT_CHARS_MAX) + LINE_CHARS for line in lines)
+
+
+def levels_lines(levels: ComparedLevels | None, listed: str = "affected") -> Iterator[str]:
+    """Returns the lines that were not resolved, then the uses that only a name supports."""
+    if levels and levels.unexplained:
+        yield (
+            f"code that contains names of {listed} symbols and was not resolved"
+            f" ({_counted(levels.unexplained, len(levels.unexplained_lines))}):"
+        )
+        yield from text_places(levels.unexplained_lines)
+    if levels and levels.by_name_lines:
+        shown = len(levels.by_name_lines)
+        yield (
+            f"uses of {', '.join(levels.by_name_of)} by name only (?), not followed"
+            f" ({_counted(levels.by_name, shown)}):"
+        )
+        yield from text_places(map(short, levels.by_name_lines))
+        if levels.by_name > shown:
+            yield f"  … and {levels.by_name - shown} more: {_find(levels)}"
+
+
+def levels_lack(levels: ComparedLevels, listed: str = "affected") -> Iterator[str]:
+    """Returns what the comparison says that an answer lacks."""
+    if levels.unexplained:
+        named = ", ".join(levels.unexplained_of)
+        yield f"{several(levels.unexplained, 'line')} of code with names of {listed} symbols ({named}) could not be resolved"
+    if levels.by_name:
+        named = ", ".join(levels.by_name_of)
+        where = "listed above" if levels.by_name_lines else f"{_find(levels)} lists them"
+        yield f"{several(levels.by_name, 'use')} of {named} match by name only and are not followed ({where})"
+    if levels.files_left_out:
+        yield f"{several(levels.files_left_out, 'file')} that may contain names of {listed} symbols were not read"
+
+
+def levels_account(levels: ComparedLevels, listed: str = "affected") -> str:
+    """Returns what was compared, as the end of a sentence."""
+    if not levels.names:
+        return ""
+    lines = several(levels.text_lines, "line")
+    named = (
+        f"the names of {levels.names} {listed} symbols"
+        if levels.names > 1
+        else f"the name of {'an' if listed[0] in 'aeiou' else 'a'} {listed} symbol"
+    )
+    return f"{lines} of code contain {named}, compared up to depth {levels.levels + 1}"
+
+
+def levels_left_out(levels: ComparedLevels) -> str:
+    """Returns a sentence about the names that were too many to compare; empty if there are none."""
+    if not levels.names_left_out:
+        return ""
+    names = several(levels.names_left_out, "name")
+    return f"{names} of further levels are too many to compare with the text: ask about one."
+
+
+def short(line: TextLine) -> TextLine:
+    """Returns a line whose text is cut."""
+    if len(line.text) <= TEXT_CHARS_MAX:
+        return line
+    return line.model_copy(update={"text": f"{line.text[:TEXT_CHARS_MAX].rstrip()}…"})
+
+
+def _counted(total: int, shown: int) -> str:
+    return f"{total}, the first {shown}" if total > shown else f"{total}"
+
+
+def _find(levels: ComparedLevels) -> str:
+    return f"find_references(symbols={list(levels.by_name_of)})"
