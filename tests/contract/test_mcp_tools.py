@@ -304,7 +304,16 @@ async def test_search_code_returns_lines_confidence_and_next_actions(stack) -> N
     async with stack.mcp() as client:
         result = await client.call_tool("search_code", {"query": "main", "source_only": True})
     answer = result.structured_content
-    empty = {"file_context", "lines", "signature", "matched", "callees", "callee_lines", "beside"}
+    empty = {
+        "file_context",
+        "lines",
+        "signature",
+        "matched",
+        "callees",
+        "callee_lines",
+        "beside",
+        "beside_lines",
+    }
     left_out = {"symbol_start", "symbol_end", "is_whole", *empty}
     assert answer["results"] == [stack.fake.hits[0].model_dump(mode="json", exclude=left_out)]
     assert (answer["confidence"], answer["query_intent"]) == ("high", "definition")

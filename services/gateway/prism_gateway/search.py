@@ -62,5 +62,9 @@ def more_lines(left_out: int, next_line: int) -> str:
 
 def _overhead(hit: Hit) -> int:
     context = hit.file_context.definitions if hit.file_context else ()
-    lines = sum(len(line.text) for line in hit.lines) + len(hit.signature) + sum(map(len, hit.matched))
+    lines = (
+        sum(len(line.text) for line in (*hit.lines, *hit.beside_lines))
+        + len(hit.signature)
+        + sum(map(len, hit.matched))
+    )
     return HIT_CHARS + len(hit.repo) + len(hit.file_path) + len(hit.symbol) + sum(map(len, context)) + lines

@@ -58,6 +58,16 @@ def test_a_hit_shows_numbered_lines_with_gaps_and_callees() -> None:
     )
 
 
+def test_code_of_another_function_of_the_file_follows_its_name() -> None:
+    lines = (ShownLine(number=30, text="def settle():"), ShownLine(number=33, text="pay()"))
+    found = top(0, 1.0, 11, beside=("settle 30-40", "close 50-52"), beside_lines=lines)
+    text = hits.search(search_reply(found), 4_000).text
+    assert (
+        "\n  also in this file: settle 30-40; close 50-52\n    30: def settle():\n    …\n    33: pay()\n"
+        in text
+    )
+
+
 def test_further_hits_are_one_line_each_and_weak_ones_last() -> None:
     first = top(0, 1.0, 11)
     weak = [top(number, 0.2) for number in range(2, 8)]

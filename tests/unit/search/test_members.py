@@ -52,9 +52,16 @@ def candidate(
     )
 
 
-def member(question: str, file: Candidate, code: str, found: Range | None = None, rank: int = 0) -> Member:
+def member(
+    question: str,
+    file: Candidate,
+    code: str,
+    found: Range | None = None,
+    rank: int = 0,
+    among: Range | None = None,
+) -> Member:
     text = MemberText(dedent(code).strip("\n"), 1, file.language)
-    return member_of(ask(question), file, found or Range(1, max(text.lines)), text, rank=rank)
+    return member_of(ask(question), file, found or Range(1, max(text.lines)), text, rank=rank, among=among)
 
 
 def labels(
@@ -213,6 +220,27 @@ def test_best_member_of_the_whole_file_may_be_outside_the_passage() -> None:
     best = member_of(question, PYTHON_FILE, of_hit, text, rank=0, among=Range(1, 14))
     assert best.symbol.qualified_name == "Limiter._check"
     assert best.beside == ("Limiter.hit 7-10",)
+
+
+def test_a_function_with_more_words_than_the_first_hit_shows_its_code() -> None:
+    code = (
+        "class FailureKinds:\n    MANY = 'failures'\n\n\n"
+        "def stop(key):\n    if count(key) > 3:\n        raise TooMany('too many failures of a key')\n"
+    )
+    file = candidate([("class", "FailureKinds", 1, 2), ("function", "stop", 5, 7)])
+    found = member("FailureKinds raise too many", file, code, among=Range(1, 7))
+    assert found.symbol.qualified_name == "FailureKinds"
+    assert found.beside == ("stop 5-7",)
+    assert [line.number for line in found.beside_lines] == [5, 6, 7]
+    again = member("FailureKinds raise too many", file, code, among=Range(1, 7), rank=1)
+    assert again.beside_lines == ()
+
+
+def test_a_function_with_fewer_words_than_the_first_hit_has_no_code_beside_it() -> None:
+    text = MemberText(dedent(PYTHON).strip("\n"), 1, "python")
+    best = member_of(ask("too many failures"), PYTHON_FILE, Range(7, 10), text, rank=0, among=Range(1, 14))
+    assert best.beside == ("Limiter.hit 7-10",)
+    assert best.beside_lines == ()
 
 
 RUST = """

@@ -44,7 +44,16 @@ def search(reply: SearchReply, max_tokens: int, *, with_numbers: bool = True) ->
 
 def _hit(hit: Hit) -> Json:
     shown = hit.model_dump(mode="json", exclude={"symbol_start", "symbol_end", "is_whole"})
-    for name in ("file_context", "lines", "signature", "matched", "callees", "callee_lines", "beside"):
+    for name in (
+        "file_context",
+        "lines",
+        "signature",
+        "matched",
+        "callees",
+        "callee_lines",
+        "beside",
+        "beside_lines",
+    ):
         if not shown[name]:
             del shown[name]
     return shown
@@ -88,6 +97,7 @@ def _hit_block(hit: Hit, *, with_repo: bool, is_weak: bool, with_numbers: bool) 
     lines += _shown_lines(hit.lines)
     if hit.beside and not is_weak:
         lines.append(f"  also in this file: {'; '.join(hit.beside)}")
+        lines += (f"  {line}" for line in _shown_lines(hit.beside_lines))
     if hit.callees:
         lines.append(f"  calls, by name: {'; '.join(hit.callees)}")
         lines += (f"  {line}" for line in _shown_lines(hit.callee_lines))

@@ -143,6 +143,7 @@ def members(
             shown = {line.number for line in member.lines}
             update |= {
                 "lines": member.lines,
+                "beside_lines": member.beside_lines,
                 "is_whole": bool(shown) and shown.issuperset(text.code(member.start, member.end)),
                 "callee_lines": () if is_sure else short_callee(callees, text),
             }

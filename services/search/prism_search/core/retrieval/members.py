@@ -51,6 +51,8 @@ class ShownBudget(NamedTuple):
 # For the first and the second hit. The second one counts for more if the first may be wrong.
 BUDGETS = (ShownBudget(25, 1_300, 5), ShownBudget(8, 420, 2))
 BUDGETS_IF_UNSURE = (ShownBudget(25, 1_300, 5), ShownBudget(25, 1_000, 3))
+# How much is shown of another member of the file, which may answer better than the first hit.
+BESIDE_BUDGET = ShownBudget(6, 480, 2)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Member:
     matched: tuple[str, ...]
     lines: tuple[ShownLine, ...]
     beside: tuple[str, ...] = ()  # other members of its file, each as `Session.close 12-40`
+    beside_lines: tuple[ShownLine, ...] = ()  # of the first of `beside`, if it may answer better
 
 
 class Callee(NamedTuple):
@@ -114,15 +117,41 @@ def member_of(
         stems = text.matched(question, range(start, end + 1))
     lines = _lines(question, text, start, end, budgets[rank]) if rank < len(budgets) else ()
     signature = _signature(text, start, end) if symbol else ""
-    beside = tuple(_beside(ranked)) if among else ()
-    return Member(symbol, start, end, signature, _matched(question, stems), lines, beside)
+    others = list(_beside(ranked)) if among else []
+    better = _better(question, ranked[0], others, lines) if ranked and rank == 0 else None
+    if better:
+        others = [better, *(one for one in others if one is not better)]
+    return Member(
+        symbol,
+        start,
+        end,
+        signature,
+        _matched(question, stems),
+        lines,
+        tuple(f"{one.qualified_name} {one.start}-{one.end}" for one in (other.symbol for other in others)),
+        _lines(question, text, better.symbol.start, better.symbol.end, BESIDE_BUDGET) if better else (),
+    )
 
 
-def _beside(ranked: Sequence[RankedMember]) -> Iterator[str]:
-    """Returns the symbols that answer nearly as well as the best, as `Session.close 12-40`."""
+def _beside(ranked: Sequence[RankedMember]) -> Iterator[RankedMember]:
+    """Returns the symbols that answer nearly as well as the best."""
     for other in ranked[1 : 1 + BESIDE_MAX]:
         if other.stems and other.score >= BESIDE_SHARE * ranked[0].score:
-            yield f"{other.symbol.qualified_name} {other.symbol.start}-{other.symbol.end}"
+            yield other
+
+
+def _better(
+    question: Question, best: RankedMember, others: Sequence[RankedMember], lines: Sequence[ShownLine]
+) -> RankedMember | None:
+    """Returns the first other function that has more words of the question, or any if the best is no function.
+
+    A function whose lines are shown already is none.
+    """
+    shown = {line.number for line in lines}
+    is_function = best.symbol.kind in CALLABLE_KINDS
+    functions = (one for one in others if one.symbol.kind in CALLABLE_KINDS and one.symbol.start not in shown)
+    share = question.share(best.stems) if is_function else 0.0
+    return next((one for one in functions if question.share(one.stems) > share), None)
 
 
 def callees_of(
