@@ -91,7 +91,7 @@ def test_a_function_that_calls_it_twice_is_one_row() -> None:
     assert "3 calls:\n  app/depot.py\n    run_4 4/9: weigh(4)\n    run_12 12: weigh(12)\n" in text
 
 
-def test_matches_of_a_common_name_are_counted() -> None:
+def test_the_first_matches_of_a_common_name_are_listed() -> None:
     sure, *rest = map(entry, range(edit_uses.CANDIDATES_MAX + 2))
     unsure = [one.model_copy(update={"status": EdgeStatus.CANDIDATE}) for one in rest]
     counted = RECONCILIATION.model_copy(update={"candidate_lines": 11, "unexplained": 21})
@@ -99,7 +99,11 @@ def test_matches_of_a_common_name_are_counted() -> None:
         update={"entries": (sure, *unsure), "counts": {ReferenceGroup.CALLERS: 12}, "reconciliation": counted}
     )
     text = answer(reply(references=uses), 8_000).text
-    assert "1 call:\n  app/depot.py\n    run_0 0: weigh(0)\n… and 11 more: find_references(" in text
+    assert (
+        "1 call:\n  app/depot.py\n    run_0 0: weigh(0)\nby name only (?), another symbol may be meant:\n"
+        in text
+    )
+    assert "    run_5 5: weigh(5)\n… and 6 more: find_references(" in text
     assert (
         "Not complete: 11 lines by name only (?); 21 lines of code could not be resolved (grep_code" in text
     )

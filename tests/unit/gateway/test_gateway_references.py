@@ -306,6 +306,29 @@ def test_many_tests_are_rows_by_file() -> None:
     assert "    test_run (2-40)" in lines
 
 
+def test_lines_of_tests_by_name_only_have_their_text() -> None:
+    around = EnclosingSymbol(name="test_run", kind="function", start_line=2, end_line=40)
+    unsure = {"group": ReferenceGroup.TESTS, "status": EdgeStatus.CANDIDATE, "enclosing": around}
+    tests = [
+        CALL.model_copy(update={**unsure, "line": line, "file_path": "tests/a.py"}) for line in range(3, 26)
+    ]
+    _, lines = rendered((*tests,))
+    at = lines.index("23 test lines:")
+    assert lines[at + 1 : at + 4] == ["  tests/a.py", "    test_run (2-40)", "      3: weigh(1)"]
+    assert lines[at + 22 : at + 24] == ["      22: weigh(1)", "  tests/a.py: test_run (2-40) 23/24/25"]
+
+
+def test_lines_by_name_only_of_further_pages_are_announced() -> None:
+    found = SymbolReferences(
+        symbol="weigh", definitions=(DEFINITION,), total_definitions=1, entries=(CALL,), next_cursor="c",
+        reconciliation=TOLD.model_copy(update={"candidate_lines": 3}),
+    )  # fmt: skip
+    assert (
+        "Not complete: 3 lines by name only (?), on the last pages."
+        in list(references.group_lines(found))[-1]
+    )
+
+
 def test_unresolved_lines_of_tests_are_apart() -> None:
     test = LINE.model_copy(update={"test": True, "file_path": "tests/b.py", "enclosing": RUN})
     text = TOLD.model_copy(update={"unexplained": 3, "unexplained_lines": (LINE, test)})
@@ -313,12 +336,13 @@ def test_unresolved_lines_of_tests_are_apart() -> None:
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
     )
     lines = list(references.group_lines(found))
-    assert lines[:6] == [
+    assert lines[:7] == [
         "code that contains the name and was not resolved (3):",
         "  b.py",
         "    3: scale.weigh()",
         " in tests:",
-        "  tests/b.py: run (3-5) 3",
+        "  tests/b.py",
+        "    run (3-5) 3: scale.weigh()",
         "  … and 1 more: grep_code with word=true lists them.",
     ]
 

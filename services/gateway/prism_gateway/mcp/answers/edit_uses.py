@@ -1,6 +1,6 @@
 """Uses of a symbol before an edit: one row per function, and the tests that reach it.
 
-Names that match too often are counted, not listed: an edit follows what is sure.
+Of names that match too often the first are listed: an edit follows what is sure.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,23 +12,21 @@ from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, SymbolRe
 from prism_gateway.mcp.answers import references
 from prism_gateway.mcp.answers.places import TOP_LEVEL, symbol_name
 
-# More matches by name, or lines that were not resolved, belong to a common name.
+# More matches by name belong to a common name: so many of them are listed.
 CANDIDATES_MAX = 10
-UNEXPLAINED_MAX = 20
+COMMON_SHOWN_MAX = 5
 # The cost of a row without its texts, in characters: line numbers, the range, spaces.
 ROW_CHARS = 24
 LINE_CHARS = 6
 
 
 def without_common(found: SymbolReferences) -> SymbolReferences:
-    """Returns the references without those that only share a common name."""
+    """Returns the references with only the first of those that share a common name."""
     sure = [entry for entry in found.entries if entry.status is EdgeStatus.RESOLVED]
-    is_common = len(found.entries) - len(sure) > CANDIDATES_MAX
-    text = found.reconciliation
-    if text and text.unexplained > UNEXPLAINED_MAX:
-        text = text.model_copy(update={"unexplained_lines": ()})
-    entries = tuple(sure) if is_common else found.entries
-    return found.model_copy(update={"entries": entries, "reconciliation": text})
+    unsure = [entry for entry in found.entries if entry.status is EdgeStatus.CANDIDATE]
+    if len(unsure) <= CANDIDATES_MAX:
+        return found
+    return found.model_copy(update={"entries": (*sure, *unsure[:COMMON_SHOWN_MAX])})
 
 
 def sizes(entries: Sequence[ReferenceEntry]) -> Iterator[int]:

@@ -32,6 +32,8 @@ PLACE_CHARS = 80
 ENTRY_CHARS = 160
 # More lines of tests are listed without their text.
 TESTS_WITH_TEXT_MAX = 10
+# Of lines that may mean something else so many have their text: a reader judges by it.
+UNSURE_WITH_TEXT_MAX = 20
 # What a line of a group is, in headings and counts.
 COUNTED = {
     ReferenceGroup.CALLERS: "call",
@@ -332,7 +334,11 @@ def _group(
         yield f"{title}: {places_line(entries, layout.with_repo)}"
         return
     yield f"{title}:"
-    if group is ReferenceGroup.TESTS and len(entries) > TESTS_WITH_TEXT_MAX:
+    if group is not ReferenceGroup.TESTS:
+        yield from _places(entries, layout)
+    elif entries[0].status is EdgeStatus.CANDIDATE:
+        yield from _with_text_first(entries, UNSURE_WITH_TEXT_MAX, layout)
+    elif len(entries) > TESTS_WITH_TEXT_MAX:
         yield from _rows_by_file(entries, layout.with_repo, layout.overloads)
     else:
         yield from _places(entries, layout)
@@ -407,6 +413,14 @@ def _overloads_of(line: ReferenceEntry | TextLine, overloads: Mapping[str, int],
     return "".join(f"{space}#{number}" for number in numbers if number)
 
 
+def _with_text_first(
+    lines: Sequence[ReferenceEntry | TextLine], shown_max: int, layout: _Layout
+) -> Iterator[str]:
+    """Returns the first lines with their text, the others by file."""
+    yield from _places(lines[:shown_max], layout)
+    yield from _rows_by_file(lines[shown_max:], layout.with_repo, layout.overloads)
+
+
 def _rows_by_file(
     lines: Iterable[ReferenceEntry | TextLine],
     with_repo: bool,
@@ -438,10 +452,11 @@ def _text_lines(text: Reconciliation, layout: _Layout, *, has_definition: bool) 
     if text.unexplained_lines:
         yield f"code that contains the name and was not resolved ({text.unexplained}):"
         tests = [line for line in text.unexplained_lines if line.test]
-        yield from _places((line for line in text.unexplained_lines if not line.test), layout)
+        sources = [line for line in text.unexplained_lines if not line.test]
+        yield from _places(sources, layout)
         if tests:
             yield " in tests:"
-            yield from _rows_by_file(tests, layout.with_repo)
+            yield from _with_text_first(tests, max(0, UNSURE_WITH_TEXT_MAX - len(sources)), layout)
         if text.unexplained > len(text.unexplained_lines):
             rest = text.unexplained - len(text.unexplained_lines)
             yield f"  … and {rest} more: grep_code with word=true lists them."
@@ -471,7 +486,9 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     """Returns one sentence: the list is complete, or what it lacks."""
     uncertain = "of this overload or another one" if _is_one_overload(found) else "by name only"
     lacks = [
-        f"{several(text.candidate_lines, 'line')} {uncertain} (?)" if text.candidate_lines else "",
+        f"{several(text.candidate_lines, 'line')} {uncertain} (?){_later(found)}"
+        if text.candidate_lines
+        else "",
         f"{several(text.unexplained, 'line')} of code could not be resolved ({_where(text)})"
         if text.unexplained
         else "",
@@ -492,6 +509,12 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     if not text.text_lines:
         return f"Complete: no line of code contains {name}.{alias}"
     return f"Complete: all {lines} that contain {name} are accounted for: {account}.{alias}"
+
+
+def _later(found: SymbolReferences) -> str:
+    """Says that lines by name only follow the others, where a page has none of them."""
+    is_shown = any(entry.status is EdgeStatus.CANDIDATE for entry in found.entries)
+    return ", on the last pages" if found.next_cursor and not is_shown else ""
 
 
 def _outside(text: Reconciliation) -> str:
