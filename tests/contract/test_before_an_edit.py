@@ -33,6 +33,7 @@ from prism_contracts.rpc.guidance import (
     RepoContextRequest,
     SiblingKind,
     Verdict,
+    WordRole,
 )
 from prism_runtime.bus import Bus
 from prism_runtime.settings import ServiceSettings
@@ -367,6 +368,17 @@ async def test_a_missing_helper_gets_no_verdict(search, tenant) -> None:
     with pytest.raises(PrismError) as error:
         await search.existing.existing(request.model_copy(update={"intent": " "}))
     assert error.value.code is ErrorCode.EMPTY_QUERY
+
+
+async def test_a_miss_shows_where_its_known_words_occur(search, tenant) -> None:
+    request = ExistingRequest(tenant=tenant, repo=TRACKER, intent="debounce labels with a quantile")
+    reply = await search.existing.existing(request)
+    assert "debounce" in reply.absent_words
+    first = reply.places[0]
+    assert (first.word, first.file_path, first.role) == ("labels", "parcels/labels.py", WordRole.NAME)
+    assert "label" in first.text
+    sure = request.model_copy(update={"intent": "print the label of a parcel"})
+    assert (await search.existing.existing(sure)).places == ()
 
 
 async def test_conventions_come_with_all_written_rules(search, tenant) -> None:

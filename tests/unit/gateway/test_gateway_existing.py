@@ -3,7 +3,7 @@
 from gateway_receipts import RECEIPT
 
 from prism_contracts.code import Symbol, SymbolKind
-from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict
+from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict, WordPlace, WordRole
 from prism_contracts.rpc.symbols import Definition
 from prism_gateway.mcp.answers import existing
 
@@ -35,6 +35,19 @@ def test_the_nearest_definition_follows_the_verdict() -> None:
 def test_a_miss_names_the_words_that_occur_nowhere() -> None:
     text = text_of(Verdict.NONE, words=("debounce", "calls"), absent_words=("debounce",))
     assert "No file says: `debounce`; 1 of 2 words occur: calls." in text
+
+
+def test_a_miss_shows_where_the_other_words_occur() -> None:
+    call = WordPlace(
+        word="calls", repo="acme/app", file_path="a.py", line=3, text="count(calls)", role=WordRole.CODE
+    )
+    comment = call.model_copy(update={"line": 9, "text": "# calls a day", "role": WordRole.COMMENT})
+    text = text_of(
+        Verdict.NONE, words=("debounce", "calls"), absent_words=("debounce",), places=(call, comment)
+    )
+    assert (
+        "occur: calls.\n`calls` occurs in:\n  a.py:3 count(calls)\n  a.py:9 (comment) # calls a day\n" in text
+    )
 
 
 def test_a_miss_with_a_near_definition_does_not_say_that_nothing_does_it() -> None:

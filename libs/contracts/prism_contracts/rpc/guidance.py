@@ -171,6 +171,25 @@ class ExistingDefinition(Message):
     aside: str = ""  # what its file is, if code is rarely reused from there: `in tests`
 
 
+class WordRole(StrEnum):
+    """What a line with a word is, the most telling first."""
+
+    NAME = "name"  # it names a definition
+    CODE = "code"
+    COMMENT = "comment"
+
+
+class WordPlace(Message):
+    """A line that has a word of the intent, perhaps with another ending."""
+
+    word: str
+    repo: str
+    file_path: str
+    line: int
+    text: str
+    role: WordRole
+
+
 class ExistingReply(Message):
     """Definitions, best first.
 
@@ -182,6 +201,8 @@ class ExistingReply(Message):
     # The words of the intent, and those of them that no indexed file contains.
     words: tuple[str, ...] = ()
     absent_words: tuple[str, ...] = ()
+    # Without a likely definition: some places of each of the rarest words that occur.
+    places: tuple[WordPlace, ...] = ()
     receipt: Receipt
 
 

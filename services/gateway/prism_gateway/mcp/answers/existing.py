@@ -1,12 +1,18 @@
 """Existing definitions for an intent: the verdict with the nearest one, what else is near, and missing words."""
 
-from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict
+from collections.abc import Iterator
+from itertools import groupby
+
+from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict, WordRole
 from prism_gateway.budget import chars
+from prism_gateway.mcp.answers.places import file_label
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
 DOCSTRING_CHARS_MAX = 120
 ITEM_CHARS = 200
+# The cost of a place without its path and text, in text and data.
+PLACE_CHARS = 80
 SIGNATURE_CHARS_MAX = 120
 VERDICTS = {
     Verdict.LIKELY: "This probably exists already: check the nearest before you write it.",
@@ -22,7 +28,9 @@ def answer(reply: ExistingReply, max_tokens: int) -> Answer:
     """Returns the definitions that fit the budget, the verdict first."""
     every = [_existing(one) for one in reply.existing]
     shown: list[Json] = []
-    room = chars(max_tokens)
+    room = chars(max_tokens) - sum(
+        len(place.file_path) + len(place.text) + PLACE_CHARS for place in reply.places
+    )
     for one in every:
         room -= ITEM_CHARS + sum(len(str(value)) for value in one.values())
         if room < 0 and shown:
@@ -33,6 +41,7 @@ def answer(reply: ExistingReply, max_tokens: int) -> Answer:
         "existing": shown,
         "words": list(reply.words),
         "absent_words": list(reply.absent_words),
+        "places": [place.model_dump(mode="json") for place in reply.places],
         "receipt": receipt_json(reply.receipt),
     }
     foot = receipt_line(reply.receipt)
@@ -45,7 +54,8 @@ def answer(reply: ExistingReply, max_tokens: int) -> Answer:
         lines.append(f"{'nearest' if place == 0 else 'also'}: {_line(item, with_repo)}")
         if place == 0:
             lines += [text for text in (item["docstring"], f"why: {'; '.join(item['reasons'])}") if text]
-    return Answer(structured, "\n".join([*lines, *_words_line(reply), foot]))
+    places = _place_lines(reply, with_repo=with_repo)
+    return Answer(structured, "\n".join([*lines, *_words_line(reply), *places, foot]))
 
 
 def _existing(one: ExistingDefinition) -> Json:
@@ -71,6 +81,16 @@ def _line(shown: Json, with_repo: bool) -> str:
     signature = " ".join(shown["signature"].split())[:SIGNATURE_CHARS_MAX]
     aside = f" ({shown['aside']})" if "aside" in shown else ""
     return f"{shown['repo'] + ' ' if with_repo else ''}{place} {shown['name']}{aside} — {signature or shown['kind']}"
+
+
+def _place_lines(reply: ExistingReply, *, with_repo: bool) -> Iterator[str]:
+    """Returns a line for each place of a word: what it names, or that it is a comment."""
+    for word, places in groupby(reply.places, key=lambda place: place.word):
+        yield f"`{word}` occurs in:"
+        for place in places:
+            role = "" if place.role is WordRole.CODE else f" ({place.role.value})"
+            path = file_label(place.file_path, place.repo if with_repo else "")
+            yield f"  {path}:{place.line}{role} {place.text}"
 
 
 def _words_line(reply: ExistingReply) -> list[str]:

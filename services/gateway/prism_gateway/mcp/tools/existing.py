@@ -8,7 +8,18 @@ from prism_contracts import types
 from prism_contracts.rpc.guidance import EXISTING, EXISTING_MAX
 from prism_gateway.mcp.answers import existing
 from prism_gateway.mcp.arguments import BudgetedArguments, Language
-from prism_gateway.mcp.schema import NUMBER, PLACE, RECEIPT, STRING, STRINGS, SYMBOL, TRUNCATED, array, record
+from prism_gateway.mcp.schema import (
+    ARRAY,
+    NUMBER,
+    PLACE,
+    RECEIPT,
+    STRING,
+    STRINGS,
+    SYMBOL,
+    TRUNCATED,
+    array,
+    record,
+)
 from prism_gateway.mcp.tool import Answer, AnyTool, Call, Tool, Toolset
 
 
@@ -34,6 +45,7 @@ TOOLS: tuple[AnyTool, ...] = (
             existing=array(record(verdict=STRING, score=NUMBER, **PLACE, **SYMBOL, reasons=STRINGS)),
             words=STRINGS,
             absent_words=STRINGS,
+            places=ARRAY,
             **TRUNCATED,
             **RECEIPT,
         ),

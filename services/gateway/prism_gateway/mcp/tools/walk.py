@@ -222,6 +222,7 @@ TOOLS: tuple[AnyTool, ...] = (
             total=INTEGER,
             other_uses=OBJECT,
             in_text=OBJECT,
+            levels_in_text=OBJECT,
             stops=array(OBJECT),
             others=array(NODE),
             next_cursor=STRING,
