@@ -226,6 +226,12 @@ FOUND = FindPathReply(
 )  # fmt: skip
 
 
+def test_a_step_over_a_declaration_says_how_many_implement_it() -> None:
+    reply = FOUND.model_copy(update={"paths": (PATH.model_copy(update={"choices": (0, 3)}),)})
+    text = path_text.find_path(reply, 4_000).text
+    assert "  → hub.py:9 Hub.ship (overrides depot.py:12 Depot.ship; one of 3 implementations)\n" in text
+
+
 def test_a_path_shows_the_line_of_each_call() -> None:
     assert path_text.find_path(FOUND, 4_000).text.split("\n")[1:-1] == [
         "path 1, 1 step:",

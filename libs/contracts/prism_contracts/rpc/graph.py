@@ -268,6 +268,8 @@ class GraphPath(Message):
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
     others: tuple[OtherMeaning, ...] = ()
+    # By edge: how many members a call of a declaration may run, of which the path takes one; 0 for other edges.
+    choices: tuple[int, ...] = ()
 
 
 class PathSearch(Message):

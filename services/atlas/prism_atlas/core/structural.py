@@ -84,6 +84,26 @@ def implemented(graph: Graph, type_: int) -> Numbers:
     return np.array(found, np.int32)
 
 
+def declared_by(graph: Graph, methods: Numbers) -> list[tuple[int, int]]:
+    """Returns the methods of interfaces that some methods implement, each with the method, in their order."""
+    symbols = graph.symbols
+    languages = [graph.strings.find(name) for name in LANGUAGES]
+    methods = methods[symbols.kind[methods] == METHOD]
+    methods = methods[np.isin(graph.files.language[symbols.file[methods]], languages)]
+    method_set = method_sets(graph)
+    found: list[tuple[int, int]] = []
+    for method in methods.tolist():
+        named = graph.named(graph.strings[symbols.name[method]])
+        named = named[(symbols.kind[named] == METHOD) & (symbols.parent[named] != NONE)]
+        declared = named[symbols.kind[symbols.parent[named]] == INTERFACE]
+        owners = _with_embedding(graph, _owners(graph, np.array([method], np.int32))) if declared.size else ()
+        for one in declared.tolist():
+            wanted = method_set(int(symbols.parent[one])).methods
+            if any(_has_all(method_set(owner).methods, wanted) for owner in owners):
+                found.append((one, method))
+    return found
+
+
 def embedded_outside(graph: Graph, type_: int) -> tuple[str, ...]:
     """Returns the types that a type embeds whose methods are not known, such as those of other modules."""
     return tuple(sorted(method_sets(graph)(type_).unknown))

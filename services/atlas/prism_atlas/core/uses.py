@@ -212,6 +212,11 @@ def _is_alias_of(graph: Graph, alias: str, name: str) -> bool:
     return False
 
 
+def may_be(graph: Graph, references: Numbers, targets: Sequence[int]) -> NDArray[np.bool_]:
+    """Returns by reference whether it may mean one of the definitions of its name."""
+    return _may_mean(graph, references, targets)
+
+
 def _may_mean(graph: Graph, references: Numbers, targets: Sequence[int]) -> NDArray[np.bool_]:
     """Returns by reference whether it may mean a definition of its name."""
     table = graph.references

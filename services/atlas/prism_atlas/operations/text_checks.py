@@ -118,7 +118,9 @@ class TextChecks:
             return None
         return found.model_copy(update={"unexplained_lines": _with_tests(graph, found.unexplained_lines)})
 
-    async def levels(self, request: ScopedRequest, graph: Graph, listing: ListedUsers) -> ComparedLevels | None:
+    async def levels(
+        self, request: ScopedRequest, graph: Graph, listing: ListedUsers
+    ) -> ComparedLevels | None:
         """Returns how the users of listed symbols compare with the text; None if search fails."""
         sought = sought_levels(listing)
         names = names_of(sought)

@@ -7,15 +7,17 @@ import numpy as np
 
 from prism_atlas.core import paths
 from prism_atlas.core.answering.common import nodes_at, notes_of, one_symbol, union
+from prism_atlas.core.bridges import ImpliedStep, JoinedPath, bridged_path, choices_of
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
 from prism_atlas.core.paths import NodePath, PathSearchResult, find_paths
 from prism_atlas.core.rendering import UsingLine, render_edge, render_node, render_nodes
 from prism_atlas.core.traversal import TraversalStep, step, traverse, within
-from prism_contracts.code import EdgeKind, EdgeStatus
+from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 from prism_contracts.rpc.common import GraphReceipt
 from prism_contracts.rpc.graph import (
     FindPathReply,
     FindPathRequest,
+    GraphEdge,
     GraphNode,
     GraphPath,
     OtherMeaning,
@@ -65,14 +67,19 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
     found = _first_found(ends, step_sets, request, searches, forward=True)
     if "uses" in step_sets and not (found and _is_resolved(ends.graph, found[0])):
         found = _resolved_path(ends, request, searches) or found
-    backward = () if found else _first_found(ends, step_sets, request, searches, forward=False)
+    is_sure = bool(found) and _is_resolved(ends.graph, found[0])
+    bridged = None if is_sure or "uses" not in step_sets else _bridged(ends, request, is_guessed=bool(found))
+    found = () if bridged else found
+    backward = () if found or bridged else _first_found(ends, step_sets, request, searches, forward=False)
     return FindPathReply(
         source=render_nodes(graph, source),
         target=render_nodes(graph, target),
-        paths=tuple(_render(ends, path) for path in found),
+        paths=(_render_bridged(ends.graph, bridged),)
+        if bridged
+        else tuple(_render(ends, path) for path in found),
         backward=tuple(_render(ends, path) for path in backward),
         searches=tuple(searches),
-        reaching=() if found else _reaching(ends.graph, ends.target),
+        reaching=() if found or bridged else _reaching(ends.graph, ends.target),
         notes=tuple(note for resolved_name in named for note in notes_of(resolved_name)),
         receipt=receipt,
     )
@@ -118,6 +125,15 @@ def _resolved_path(ends: Ends, request: FindPathRequest, searches: list[PathSear
     return found
 
 
+def _bridged(ends: Ends, request: FindPathRequest, *, is_guessed: bool) -> JoinedPath | None:
+    """Returns a path over calls without an edge. A guess is replaced by one without guesses only."""
+    graph, source, target = ends
+    sure = bridged_path(graph, source, target, paths.uses(candidates=False), by_name=False)
+    if sure or is_guessed or not request.include_candidates:
+        return sure
+    return bridged_path(graph, source, target, paths.uses(candidates=True), by_name=True)
+
+
 def _files(*, candidates: bool) -> tuple[TraversalStep, ...]:
     return (
         step(EDGE_KINDS, forward=True, cost=IMPORT, candidate_cost=CANDIDATE_IMPORT if candidates else 0),
@@ -161,7 +177,30 @@ def _render(ends: Ends, path: NodePath) -> GraphPath:
         nodes=render_nodes(graph, path.nodes),
         edges=tuple(render_edge(graph, edge) for edge in path.edges),
         others=() if _is_resolved(graph, path) else tuple(_others(ends, path)),
+        choices=_choices(graph, path.edges),
     )
+
+
+def _render_bridged(graph: Graph, path: JoinedPath) -> GraphPath:
+    return GraphPath(
+        nodes=render_nodes(graph, path.nodes),
+        edges=tuple(
+            _render_bridge(one) if isinstance(one, ImpliedStep) else render_edge(graph, one)
+            for one in path.steps
+        ),
+        choices=_choices(graph, path.steps),
+    )
+
+
+def _render_bridge(bridge: ImpliedStep) -> GraphEdge:
+    is_sure = bridge.status is EdgeStatus.RESOLVED
+    strategy = Strategy.INHERITED if is_sure else Strategy.NAME
+    return GraphEdge(edge=bridge.kind, status=bridge.status, strategy=strategy, lines=(bridge.line,))
+
+
+def _choices(graph: Graph, steps: Iterable[int | ImpliedStep]) -> tuple[int, ...]:
+    counts = tuple(choices_of(graph, one) for one in steps)
+    return counts if any(counts) else ()
 
 
 def _others(ends: Ends, path: NodePath) -> Iterator[OtherMeaning]:

@@ -20,6 +20,7 @@ class PathStep(NamedTuple):
     overridden: tuple[GraphNode, ...]  # the declarations in between
     node: GraphNode
     others: tuple[OtherMeaning, ...] = ()  # what else its name may mean
+    choices: int = 0  # how many members the call may run, if it is of a declaration
 
     @property
     def call(self) -> GraphEdge | None:
@@ -58,5 +59,8 @@ def _steps(path: GraphPath) -> Iterator[PathStep]:
         while end < len(edges) and edges[end].edge is EdgeKind.OVERRIDES:
             end += 1
         others = tuple(one for one in path.others if one.edge == at)
-        yield PathStep(nodes[at], tuple(edges[at:end]), tuple(nodes[at + 1 : end]), nodes[end], others)
+        choices = max(path.choices[at:end], default=0)
+        yield PathStep(
+            nodes[at], tuple(edges[at:end]), tuple(nodes[at + 1 : end]), nodes[end], others, choices
+        )
         at = end

@@ -88,6 +88,8 @@ def _notes(step: PathStep) -> str:
     """Returns what to know about a step: what the node overrides, and whether only a name leads to it."""
     declared = [node for node in (*step.overridden, *(() if step.call else (step.source,))) if node.symbol]
     notes = [f"overrides {node_line(node)}" for node in declared[:1]]
+    if step.choices > 1:
+        notes.append(f"one of {step.choices} implementations")
     if step.is_unsure:
         notes.append("by name only ?")
     elif step.is_only_definition:
