@@ -20,6 +20,7 @@ from prism_contracts.rpc.graph import (
     ImpactRequest,
     TypeHierarchyRequest,
 )
+from prism_contracts.rpc.symbols import REFERENCES, ReferencesRequest
 
 pytest_plugins = ["graph_town"]
 
@@ -32,6 +33,12 @@ FILES = {
     "parcels/hub.py": "from .depot import Depot\n\n\nclass Hub(Depot):\n    def close(self):\n        pass\n",
     "parcels/plans.py": 'STEPS = ["tax"]\n\n\ndef run(steps):\n    return [globals()[step] for step in steps if step(1)]\n'
     "\n\ndef guess(van):\n    return van.weigh()\n",
+    "gates/open.rs": "pub trait OpensGates {\n    fn open(&self);\n}\n",
+    "gates/all.rs": (
+        "use crate::open::OpensGates;\n\nmacro_rules! opener {\n    ($name:ident, $body:block) => {\n"
+        "        pub struct $name;\n        impl OpensGates for $name {\n            fn open(&self) $body\n        }\n"
+        "    };\n}\n\nopener!(Barrier, {\n    lift()\n});\n\nopener!(Boom, {});\n\nfn lift() {}\n"
+    ),
     "parcels/scales.py": (
         "def tare():\n    return 1\n\n\nclass Scale:\n    def weigh(self):\n        return tare()\n\n\n"
         "class Bridge:\n    def weigh(self):\n        return 2\n"
@@ -131,6 +138,26 @@ async def test_the_lines_of_a_path_and_of_subtypes_are_read(ask):
     levels = reply.levels_in_text
     assert (levels.levels, levels.names, levels.unexplained, levels.by_name) == (2, 2, 0, 0)
     assert (await ask(*impact(symbol="rate"))).levels_in_text is None
+
+
+async def test_calls_of_a_macro_that_implements_a_trait_are_subtypes(ask):
+    reply = await ask(TYPE_HIERARCHY, TypeHierarchyRequest(tenant="any", symbol="OpensGates", with_text=True))
+    (found,) = reply.by_macros
+    assert (found.macro.symbol, found.line, found.text) == ("opener", 6, "impl OpensGates for $name {")
+    assert [(call.name, call.start_line, call.end_line) for call in found.calls] == [
+        ("Barrier", 12, 14),
+        ("Boom", 16, 16),
+    ]
+    other = TypeHierarchyRequest(tenant="any", symbol="Depot", with_text=True)
+    assert (await ask(TYPE_HIERARCHY, other)).by_macros == ()
+
+
+async def test_a_use_in_a_call_of_a_macro_shows_the_call(ask):
+    reply = await ask(REFERENCES, ReferencesRequest(tenant="any", symbols=("lift",)))
+    (entry,) = reply.answers[0].entries
+    assert (entry.line, entry.symbol) == (13, "")
+    around = entry.enclosing
+    assert (around.name, around.kind, around.start_line, around.end_line) == ("opener!", "macro call", 12, 14)
 
 
 async def test_callees_list_calls_without_an_edge(ask):

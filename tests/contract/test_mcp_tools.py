@@ -83,6 +83,7 @@ SOMETIMES = {
     "note",
     "outside",
     "structural",
+    "by_macros",
     "notes",
     "answers",
     "others",

@@ -22,6 +22,8 @@ from prism_contracts.rpc.graph import (
     GraphNode,
     GraphPath,
     ImpactReply,
+    MacroSubtype,
+    MacroSubtypes,
     OtherMeaning,
     OutsideModule,
     OutsideType,
@@ -431,6 +433,32 @@ def test_subtypes_show_their_header_and_overriding_members() -> None:
         "    overriding: Depot.ship",
         "Complete: no supertype, 1 subtype; 2 lines of code in 2 files contain ship.",
     ]
+
+
+def test_subtypes_by_macros_are_listed_with_the_lines_of_their_calls() -> None:
+    macro = GraphNode(
+        file_path="all.rs", line=11, start_line=11, end_line=28, symbol="color", kind=SymbolKind.MACRO
+    )
+    calls = tuple(
+        MacroSubtype(name=name, file_path="all.rs", start_line=line, end_line=line + 3)
+        for name, line in (("Red", 30), ("Blue", 35))
+    )
+    text = "impl Ship for $name {"
+    header = IN_SOURCE.model_copy(update={"file_path": "all.rs", "line": 14, "text": text})
+    in_text = reconciliation(text_lines=2, files=2, unexplained=1).model_copy(
+        update={"unexplained_lines": (header,)}
+    )
+    by_macro = MacroSubtypes(macro=macro, line=14, text=text, calls=calls, total=3)
+    reply = TYPES.model_copy(update={"by_macros": (by_macro,), "in_text": in_text})
+    answer = type_text.type_hierarchy(reply, 4_000)
+    assert (
+        "\nby calls of macro all.rs:11-28 color (3, the first 2), which has 14: impl Ship for $name {\n"
+        "  all.rs: Red (30-33), Blue (35-38)\n"
+        "Complete: no supertype, 1 subtype, 3 by macros; "
+    ) in answer.text
+    assert answer.structured["by_macros"][0]["total"] == 3
+    unlisted = type_text.type_hierarchy(reply.model_copy(update={"by_macros": ()}), 4_000).text
+    assert "Not complete: 1 line may declare a subtype (listed above)." in unlisted
 
 
 def test_declaration_of_a_subtype_is_its_place() -> None:

@@ -220,6 +220,25 @@ class OutsideType(Message):
     modules: tuple[OutsideModule, ...]
 
 
+class MacroSubtype(Message):
+    """A type that a call of a macro declares as a subtype."""
+
+    name: str  # the first name among the arguments
+    file_path: str
+    start_line: int
+    end_line: int
+
+
+class MacroSubtypes(Message):
+    """A macro whose definition implements the type, and its calls at top level."""
+
+    macro: GraphNode
+    line: int  # in the definition, with its text
+    text: str
+    calls: tuple[MacroSubtype, ...]  # the first of them
+    total: int
+
+
 class TypeHierarchyReply(Message):
     """The supertypes and subtypes of a type, level by level. A type outside of the repository has no roots."""
 
@@ -235,6 +254,7 @@ class TypeHierarchyReply(Message):
     note: str = ""
     structural: tuple[GraphNode, ...] = ()
     total_structural: int = 0
+    by_macros: tuple[MacroSubtypes, ...] = ()  # in Rust: subtypes whose declarations are in macros
     embedded_outside: tuple[str, ...] = ()  # types whose methods it has too, but which no file defines
     outside: OutsideType | None = None
     in_text: Reconciliation | None = None

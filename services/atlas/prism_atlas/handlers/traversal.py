@@ -79,7 +79,9 @@ class TraversalHandlers:
         outside = GraphNode(file_path="", line=0, symbol=reply.outside.name) if reply.outside else None
         root = outside or reply.roots[0]
         found = await self._text.find(request, graph, root, types.lines_of(reply))
-        return reply.model_copy(update=found.fields(reply.receipt))
+        lines = found.in_text.unexplained_lines if found.in_text else ()
+        by_macros = await self._text.by_macros(request, graph, root, lines)
+        return reply.model_copy(update=found.fields(reply.receipt) | {"by_macros": by_macros})
 
     async def dependencies(self, request: DependenciesRequest) -> DependenciesReply:
         """Returns the dependencies and dependents of files."""

@@ -9,6 +9,7 @@ from prism_atlas.core.graph import NONE, Graph
 from prism_atlas.core.hierarchy import IS_TYPE
 from prism_atlas.core.impl_blocks import read_block
 from prism_atlas.core.level_checks import ListedUsers, by_name_lines, compared_levels, names_of, sought_levels
+from prism_atlas.core.macro_subtypes import CALLS_MAX, implementing_macros, macro_subtypes
 from prism_atlas.core.named_tests import TitleTexts
 from prism_atlas.core.rendering import UsingLine
 from prism_atlas.core.unresolved_calls import unresolved_stops
@@ -20,6 +21,7 @@ from prism_contracts.rpc.graph import (
     ComparedLevels,
     GraphNode,
     ImpactRequest,
+    MacroSubtypes,
     SourceLine,
     SymbolWalkRequest,
     TypeHierarchyRequest,
@@ -117,6 +119,29 @@ class TextChecks:
         if found is None:
             return None
         return found.model_copy(update={"unexplained_lines": _with_tests(graph, found.unexplained_lines)})
+
+    async def by_macros(
+        self, request: ScopedRequest, graph: Graph, root: GraphNode, lines: Iterable[TextLine]
+    ) -> tuple[MacroSubtypes, ...]:
+        """Returns the subtypes that calls of macros declare; `lines` were not resolved. Nothing if search fails."""
+        found = []
+        for macro in implementing_macros(graph, root, lines):
+            rows = min(BLOCK_ROWS_MAX, BLOCKS_ROWS_MAX // max(1, len(macro.calls[:CALLS_MAX])))
+            ranges = [
+                FileRange(
+                    file_path=line.path,
+                    start_line=line.number,
+                    end_line=line.number + rows,
+                    generation=graph.strings[graph.files.generation[graph.find_file(line.path)]],
+                )
+                for line in macro.calls[:CALLS_MAX]
+            ]
+            try:
+                texts = await self._search.texts(request, ranges) if ranges else ()
+            except PrismError:
+                return ()
+            found.append(macro_subtypes(graph, macro, texts))
+        return tuple(found)
 
     async def levels(
         self, request: ScopedRequest, graph: Graph, listing: ListedUsers

@@ -26,6 +26,7 @@ from prism_contracts.rpc.symbols import (
     UsesReply,
 )
 from prism_resolver.languages import family_of
+from prism_resolver.macro_calls import call_around
 from prism_resolver.manifests import Packages
 from prism_resolver.modules import File, import_texts, imports, key
 from prism_resolver.occurrences import Occurrences
@@ -113,7 +114,7 @@ class ReferenceFinder:
             found = found.model_copy(
                 update={"imported_from": tuple(import_sources(search.query.name, files))}
             )
-        return await self._with_symbols(target, points, found)
+        return await self._with_symbols(target, points, found, texts)
 
     async def beyond(
         self, found: SymbolReferences, home: Target, everywhere: Target, request: ReferencesRequest
@@ -204,9 +205,13 @@ class ReferenceFinder:
         return Elsewhere(uses_of_edges(query, files, edges).entries, ())
 
     async def _with_symbols(
-        self, target: Target, points: Iterable[StoredPoint], found: SymbolReferences
+        self,
+        target: Target,
+        points: Iterable[StoredPoint],
+        found: SymbolReferences,
+        texts: Iterable[TextFile],
     ) -> SymbolReferences:
-        """Adds the symbol around each line. `points` are the files of the lines."""
+        """Adds the symbol or the call of a macro around each line. `points` and `texts` are the files of the lines."""
         text = found.reconciliation
         files = {(target.name_of(point.repo), point.text("path")): point for point in points}
         lines: list[ReferenceEntry | TextLine] = [*found.entries]
@@ -217,7 +222,15 @@ class ReferenceFinder:
             for one in lines
         ]
         symbols = await self._enclosing.find(target, filter(None, places))
-        labels = iter([symbols.get(place) if place else None for place in places])
+        read = {(target.name_of(file.scope), file.path): file for file in texts}
+        labels = iter(
+            [
+                _label(
+                    symbols.get(place) if place else None, read.get((line.repo, line.file_path)), line.line
+                )
+                for line, place in zip(lines, places, strict=True)
+            ]
+        )
         update: dict[str, object] = {"entries": _labelled(found.entries, labels)}
         if text:
             unexplained = _labelled(text.unexplained_lines, labels)
@@ -312,6 +325,16 @@ def _used(uses: UsesReply) -> dict[str, dict[int, LineUse]]:
         group, status, path = label.split("\t", 2)
         found[path] += [(line, LineUse(ReferenceGroup(group), EdgeStatus(status))) for line in lines]
     return {path: line_uses(of_file) for path, of_file in found.items()}
+
+
+def _label(symbol: EnclosingSymbol | None, file: TextFile | None, line: int) -> EnclosingSymbol | None:
+    """Returns the symbol around a line; at top level the call of a macro, if the line is in one."""
+    if file is None or (symbol and symbol.name):
+        return symbol
+    call = call_around(file.lines, line, file.language)
+    if call is None:
+        return symbol
+    return EnclosingSymbol(name=call.name, kind="macro call", start_line=call.first, end_line=call.last)
 
 
 def _labelled(lines: Iterable[Labelled], labels: Iterator[EnclosingSymbol | None]) -> tuple[Labelled, ...]:

@@ -3,9 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from prism_contracts.code import EdgeStatus
-from prism_contracts.rpc.graph import OutsideType, SourceLine, TreeBranch, TypeHierarchyReply
+from prism_contracts.rpc.graph import (
+    MacroSubtypes,
+    OutsideType,
+    SourceLine,
+    TreeBranch,
+    TypeHierarchyReply,
+)
 from prism_contracts.rpc.symbols import TextLine
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers.graph_parts import (
@@ -48,7 +55,7 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     """Returns both trees; the supertypes take at most half of the budget."""
     texts = _informative(texts_of(map(_with_range, reply.source_lines)), reply.subtypes)
     above, below = rows_of(reply.supertypes), rows_of(reply.subtypes)
-    room = chars(max_tokens) - HEAD_CHARS
+    room = chars(max_tokens) - HEAD_CHARS - sum(map(len, _macro_lines(reply.by_macros)))
     shown_above = fitting_rows(above, texts, room // 2)
     shown_below = fitting_rows(below, texts, room - sum(map(len, shown_above.lines)))
     structured: Json = {"roots": plain_all(reply.roots), "others": plain_all(reply.others)}
@@ -71,6 +78,9 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     if reply.note and reply.structural:
         structured |= {"note": reply.note, "structural": plain_all(reply.structural)}
         lines += [reply.note, *(f"  {node_line(node)}" for node in reply.structural)]
+    if reply.by_macros:
+        structured["by_macros"] = plain_all(reply.by_macros)
+        lines += _macro_lines(reply.by_macros)
     headers = _headers(reply)
     if headers:
         lines += ["other lines that may declare a subtype:", *text_places(headers)]
@@ -126,14 +136,27 @@ def _informative(texts: LineTexts, subtypes: Sequence[TreeBranch]) -> LineTexts:
 
 
 def _headers(reply: TypeHierarchyReply) -> list[TextLine]:
-    """Returns the unresolved lines of code that look like a declaration."""
+    """Returns the unresolved lines of code that look like a declaration, without those of listed macros."""
     lines = reply.in_text.unexplained_lines if reply.in_text else ()
+    listed = {(one.macro.file_path, one.line) for one in reply.by_macros}
     if not reply.outside:
-        return [line for line in lines if HEADER.search(line.text)]
-    known = {(branch.node.file_path, line) for branch in reply.subtypes for line in branch.via.lines}
+        return [
+            line for line in lines if HEADER.search(line.text) and (line.file_path, line.line) not in listed
+        ]
+    listed |= {(branch.node.file_path, line) for branch in reply.subtypes for line in branch.via.lines}
     return [
-        line for line in lines if DECLARATION.search(line.text) and (line.file_path, line.line) not in known
+        line for line in lines if DECLARATION.search(line.text) and (line.file_path, line.line) not in listed
     ]
+
+
+def _macro_lines(macros: Sequence[MacroSubtypes]) -> Iterator[str]:
+    """Returns the subtypes that calls of macros declare, by file, with the lines of each call."""
+    for one in macros:
+        shown = f", the first {len(one.calls)}" if one.total > len(one.calls) else ""
+        yield f"by calls of macro {node_line(one.macro)} ({one.total}{shown}), which has {one.line}: {one.text}"
+        for path, calls in groupby(one.calls, key=lambda call: call.file_path):
+            named = (f"{call.name} ({call.start_line}-{call.end_line})".strip() for call in calls)
+            yield f"  {path}: {', '.join(named)}"
 
 
 def _lacks(
@@ -192,6 +215,7 @@ def _account(reply: TypeHierarchyReply, above: int, below: int) -> str:
         "" if reply.outside else several(above, "supertype") if above else f"no{declared} supertype",
         several(below, "subtype") if below else f"no{declared} subtype",
         _by_methods(reply),
+        *([f"{sum(one.total for one in reply.by_macros)} by macros"] if reply.by_macros else []),
     ]
     tests = tests_account(reply.tests_left_out, "direct subtype")
     in_text = reply.in_text

@@ -244,6 +244,7 @@ TOOLS: tuple[AnyTool, ...] = (
             note=STRING,
             structural=array(NODE),
             outside=OBJECT,
+            by_macros=array(OBJECT),
             in_text=OBJECT,
             others=array(NODE),
             **TRUNCATED,
