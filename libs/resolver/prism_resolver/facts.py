@@ -7,7 +7,7 @@ from msgspec import structs
 
 from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact, SymbolKind
 from prism_resolver.expressions import ABSOLUTE, CALL, OWN_CLASS, OWN_OBJECT, TOP, steps_of
-from prism_resolver.languages import JVM, READS_UNKNOWN, TYPES_WITHOUT_IMPORT
+from prism_resolver.languages import ECMASCRIPT, JVM, READS_UNKNOWN, TYPES_WITHOUT_IMPORT
 
 # `depot.class`, `Depot::class`
 NO_NAMES = frozenset({"class"})
@@ -38,17 +38,18 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     if facts.language == "rust":
         facts = _seen_from_file(facts)
     imported = (one for one in facts.references if one.kind is ReferenceKind.IMPORT)
-    known = (OWN_OBJECT | OWN_CLASS).union(
-        (one.alias or one.name for one in imported),
-        (one.name for one in facts.symbols),
-        (one.name for one in facts.bindings if one.type or one.made_by),
+    named = (OWN_OBJECT | OWN_CLASS).union(
+        (one.alias or one.name for one in imported), (one.name for one in facts.symbols)
     )
+    known = named.union(one.name for one in facts.bindings if one.type or one.made_by)
+    # A variable alone is no use of anything in JavaScript, whose variables of modules are symbols.
+    heads = named if facts.language in ECMASCRIPT else known
     is_open = facts.language in TYPES_WITHOUT_IMPORT
     found = (
         use
         for reference in facts.references
         for use in _qualifier_uses(reference)
-        if (head := _head(use)) in known
+        if (head := _head(use)) in (known if use.qualifier else heads)
         or (is_open and head[:1].isupper())
         or (use.qualifier and facts.language in READS_UNKNOWN)
     )

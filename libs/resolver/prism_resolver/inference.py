@@ -1023,9 +1023,9 @@ def _seen_members(unit: Unit, owner: str, name: str, *, is_class: bool) -> Seque
 
     In JavaScript a function sees what is declared in it, and no member of the object that it is or makes.
     """
-    found = _members_in(unit, owner, name)
-    if unit.language not in ECMASCRIPT or is_class or not found:
-        return found
+    if unit.language not in ECMASCRIPT or is_class:
+        return _members_in(unit, owner, name)
+    found = unit.named.get(f"{owner}.{name}", ())  # `function memoize() { function memoize() {} }`
     around = unit.named.get(owner, ())
     return [
         one

@@ -451,3 +451,21 @@ def test_members_of_fields_and_of_destructured_parameters_are_found() -> None:
     for line in (7, 8, 10):
         assert f"main.ts:{line} open -> options.ts:Options.open receiver_type" in found
     assert "main.ts:11 isOpen -> options.ts:Options.isOpen receiver_type" in found
+
+
+def test_function_in_a_function_of_its_name_is_seen_in_it() -> None:
+    text = "function keep(f) {\n  const keep = function () {};\n  keep.cache = {};\n  return run(keep);\n}\nkeep(1);\n"
+    found = edges_of({"a.js": text})
+    assert "a.js:4 keep -> a.js:keep.keep same_file" in found
+    assert "a.js:6 keep -> a.js:keep same_file" in found
+
+
+def test_member_of_a_computed_type_may_be_any_of_its_name() -> None:
+    files = {
+        "plugin.ts": (
+            "interface Gate { swing(): void }\n"
+            "export function find<K extends keyof Plugins>(key: K): Exclude<Plugins[K], undefined> {}\n"
+        ),
+        "main.ts": "import { find } from './plugin';\nfind('gate').swing();\n",
+    }
+    assert "main.ts:2 swing -> plugin.ts:Gate.swing only_definition?" in edges_of(files)

@@ -25,8 +25,8 @@ _SEPARATOR = re.compile(r"\.|::|\\")
 _NO_VALUES = frozenset({"None", "null", "undefined", "nil", "NoneType", "Null"})
 # A value of one of these types may be anything, or is nothing.
 _NO_TYPES = _NO_VALUES | {
-    "Any", "AnyObject", "NoReturn", "Nothing", "Object", "Unit", "Void", "any", "auto", "dynamic", "let", "mixed", "never", "object",
-    "unknown", "val", "var", "void",
+    "Any", "AnyObject", "Exclude", "Extract", "InstanceType", "NoReturn", "Nothing", "Object", "ReturnType", "Unit", "Void", "any",
+    "auto", "dynamic", "let", "mixed", "never", "object", "unknown", "val", "var", "void",
 }  # fmt: skip
 # Types whose values are used like their argument: pointers, futures and optionals.
 _TRANSPARENT = frozenset(
