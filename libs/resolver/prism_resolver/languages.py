@@ -58,6 +58,8 @@ METHODS_APART = frozenset({"java"})
 TYPES_APART = C_FAMILY | {"java"}
 # Methods of every class that make an object of it.
 MAKES_OBJECT: Mapping[str, frozenset[str]] = {"ruby": frozenset({"new"})}
+# Code gives members to types that it does not define: a trait of Rust, an extension of Kotlin.
+EXTENDS_FOREIGN_TYPES = frozenset({"kotlin", "rust"})
 # Languages in which the member before a call may already be the object that the call returns.
 MADE_BEFORE_CALLS = frozenset({"ruby", "rust"})
 # Methods of Rust's library that return their object, a copy, or what a pointer, an option or a result holds, which has

@@ -36,6 +36,7 @@ from prism_resolver.languages import (
     CALLS_WHAT_IS_HELD,
     ECMASCRIPT,
     EXPORTS,
+    EXTENDS_FOREIGN_TYPES,
     IMPLICIT_OBJECT,
     JVM,
     LOCALS_HIDE_NO_MODULE,
@@ -672,8 +673,8 @@ class Resolver:
         # A subclass may have what this class lacks.
         is_own = len(steps) == 1 and is_own_object(steps[0].name, self._unit.language)
         is_missing = not member.is_known and not is_own and self._inference.lacks(value, reference.name)
-        if is_missing or (value.kind is ValueKind.EXTERNAL and self._unit.language == "rust"):
-            return self._of_a_trait(reference)
+        if is_missing or (value.kind is ValueKind.EXTERNAL and self._unit.language in EXTENDS_FOREIGN_TYPES):
+            return self._added_member(reference)
         if value.kind is ValueKind.INSTANCE and self._unit.language in METHODS_ARE_CALLED:
             member = self._field_or_method(member, reference.kind)
         is_object = (
@@ -704,18 +705,24 @@ class Resolver:
         outside = self._inference.value_of(steps, Location(self._unit, location.inside, location.line))
         return outside if outside.kind is ValueKind.MODULE else UNKNOWN
 
-    def _of_a_trait(self, reference: Reference) -> Meaning:
-        """Returns the methods of traits that may be called on an object that has no such member: `impl<T> Walk for T`."""
-        is_path = reference.qualifier[:1].isupper() or "::" in reference.qualifier
-        if self._unit.language != "rust" or reference.kind is not ReferenceKind.CALL or is_path:
+    def _added_member(self, reference: Reference) -> Meaning:
+        """Returns what may be called on an object whose type has no such member, by its name.
+
+        That is a method of a trait of Rust, `impl<T> Walk for T`, or an extension of Kotlin, `fun <T> T.walk()`.
+        """
+        language = self._unit.language
+        is_path = language == "rust" and (reference.qualifier[:1].isupper() or "::" in reference.qualifier)
+        if language not in EXTENDS_FOREIGN_TYPES or reference.kind is not ReferenceKind.CALL or is_path:
             return Meaning()
-        found = [ref for ref in self._program.named(reference.name) if self._is_of_a_trait(ref)]
+        found = tuple(ref for ref in self._program.named(reference.name) if self._may_be_added(ref))
         if not found or len(found) > CANDIDATES_MAX:
             return Meaning()
-        return Meaning(tuple(found), EdgeStatus.CANDIDATE, Strategy.NAME)
+        return Meaning(found, EdgeStatus.CANDIDATE, Strategy.NAME)
 
-    def _is_of_a_trait(self, ref: SymbolRef) -> bool:
+    def _may_be_added(self, ref: SymbolRef) -> bool:
         unit, definition = self._program.units[ref.file], self._program.definition(ref)
+        if unit.language == "kotlin":
+            return definition.kind is SymbolKind.FUNCTION and "." in definition.qualified_name
         return definition.parent >= 0 and unit.definitions[definition.parent].kind is SymbolKind.TRAIT
 
     def _takes(self, member: Value, reference: Reference) -> bool:

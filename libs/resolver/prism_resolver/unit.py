@@ -329,6 +329,12 @@ class _UnitReader:
             )
             for s in facts.symbols
         ]
+        # Field and line -> the type that has it, where an extension of a type of another file declares it.
+        self._owners_elsewhere = {
+            (one.name, one.name_line): one.qualified_name.rpartition(".")[0]
+            for one in facts.symbols
+            if one.parent < 0 and one.kind in VALUE_KINDS and "." in one.qualified_name
+        }
         self.makers = self._makers() if facts.language in ECMASCRIPT else frozenset()
 
     def _makers(self) -> frozenset[str]:
@@ -520,7 +526,8 @@ class _UnitReader:
         """Returns the class and the name of a variable that outlives a call; None for a local variable."""
         own = own_variable(binding.name)
         if own:
-            return self._type_around(binding.symbol), own
+            around = self._type_around(binding.symbol)
+            return around or self._owners_elsewhere.get((own, binding.line), ""), own
         if enclosing_callable(self._facts, binding.symbol) >= 0:
             return None
         return enclosing_type(self._facts, binding.symbol), binding.name

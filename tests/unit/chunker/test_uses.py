@@ -387,6 +387,11 @@ def test_a_path_through_a_crate_of_rust_needs_no_import():
     assert used("a.rs", code, ReferenceKind.TYPE) == {"town.Depot"}
 
 
+def test_a_call_on_what_a_rust_macro_is_given_has_a_receiver():
+    code = "macro_rules! m { ($d:expr) => { $d.open(); (**self).shut(); d[0].ring(); lift() } }\n"
+    assert used("a.rs", code, ReferenceKind.CALL) == {"().open", "().shut", "d[0].ring", "lift"}
+
+
 def test_a_long_chain_of_calls_keeps_its_receiver():
     text = "x" * 90
     code = f'package a\n\nfunc f(b *B) {{ b.Open("{text}", 1).Close("{text}") }}\n'

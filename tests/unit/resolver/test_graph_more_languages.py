@@ -176,3 +176,13 @@ def test_a_named_argument_of_a_constructor_in_kotlin_is_the_property(call: str, 
         one for one in found if one.startswith(f"src/m.kt:6 size -> src/m.kt:{target} ") and "?" not in one
     ]
     assert not [one for one in found if one.startswith("src/m.kt:7 size ")]
+
+
+@pytest.mark.parametrize("receiver", ["t.kind()", "d", "t"])
+def test_an_extension_of_kotlin_may_be_called_on_a_type_that_lacks_it(receiver: str) -> None:
+    text = (
+        "package m\nimport java.town.Town\nclass Depot\nfun <T> T.isOneOf(a: Int): Boolean = true\n"
+        f"fun f(t: Town, d: Depot) {{\n    {receiver}.isOneOf(1)\n}}\n"
+    )
+    found = {one for one in edges_of({"src/m.kt": text}) if one.startswith("src/m.kt:6 isOneOf ")}
+    assert [one.split(" -> ")[1].split(" ")[0] for one in found] == ["src/m.kt:T.isOneOf"]

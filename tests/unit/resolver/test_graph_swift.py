@@ -57,3 +57,13 @@ def test_a_key_path_uses_the_property() -> None:
 def test_protocols_of_the_library_leave_the_bases_of_a_class_known() -> None:
     text = "protocol P {}\nextension P { var size: Int { 1 } }\nfinal class A: Sendable, P { func f() { g(self.size) } }\n"
     assert "Sources/a.swift:3 size -> Sources/a.swift:P.size inherited" in edges_of({"Sources/a.swift": text})
+
+
+def test_a_property_of_an_extension_gives_no_other_one_its_type() -> None:
+    text = (
+        "struct Gates {\n    var gates: [Gate] = []\n    var count: Int { gates.count }\n}\n"
+        "extension Town { var gates: Gates { Gates() } }\nfunc f(t: Town) { g(t.gates.count) }\n"
+    )
+    found = edges_of({"Sources/a.swift": text, "Sources/b.swift": "struct Town {}\n"})
+    assert "Sources/a.swift:6 count -> Sources/a.swift:Gates.count receiver_type" in found
+    assert not [one for one in found if one.startswith("Sources/a.swift:3 count ") and not one.endswith("?")]

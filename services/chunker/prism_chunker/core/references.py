@@ -17,7 +17,14 @@ from prism_chunker.core.bindings import BindingReader
 from prism_chunker.core.definitions import unquoted
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
-from prism_chunker.core.tokens import is_called, is_field, is_token, owner_of, qualifier_of
+from prism_chunker.core.tokens import (
+    UNKNOWN_RECEIVER,
+    is_called,
+    is_field,
+    is_token,
+    owner_of,
+    qualifier_of,
+)
 from prism_chunker.core.type_names import without_arguments
 from prism_contracts.code import CALLABLE_KINDS, Reference, ReferenceKind
 
@@ -46,8 +53,6 @@ _USE_CLAUSE = "namespace_use_clause"
 # Operators before their operand, and nodes of Swift whose first child is the object.
 _SIGNS = frozenset({b"!", b"-", b"~"})
 _LED_BY_RECEIVER = frozenset({"navigation_expression", "call_expression"})
-# The qualifier of a member whose receiver is too long to be followed.
-UNKNOWN_RECEIVER = "()"
 
 _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}

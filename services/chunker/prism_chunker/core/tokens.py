@@ -5,6 +5,8 @@ import re
 from tree_sitter import Node
 
 TOKENS = "token_tree"
+# The qualifier of a member whose receiver is not followed.
+UNKNOWN_RECEIVER = "()"
 _SEPARATORS = frozenset({"::", "."})
 _OPERANDS = frozenset({"identifier", "self", "super", "crate", "primitive_type"})
 # Before a name that is declared.
@@ -91,9 +93,11 @@ def start_of_path(token: Node) -> int:
 
 def qualifier_of(token: Node, source: bytes) -> str:
     """Returns the qualifier of a token: `depot::open(1)` of `depot::open(1).weigh()`."""
-    start = start_of_path(token)
-    if start == token.start_byte or token.prev_sibling is None:
+    start, before = start_of_path(token), token.prev_sibling
+    if before is None or before.type not in _SEPARATORS:
         return ""
+    if start == token.start_byte:
+        return UNKNOWN_RECEIVER if before.type == "." else ""  # `(**depot).weigh()`, `$depot.weigh()`
     return source[start : token.prev_sibling.start_byte].decode("utf-8", "replace")
 
 
