@@ -76,3 +76,29 @@ def test_a_mark_at_the_end_makes_another_name_in_ruby(line: str, is_longer: bool
     start = line.index("open")
     assert form(line, start, start + len("open")) is is_longer
     assert is_other("open!", "ruby", ()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("const one = { open: vi.fn(), shut }", [True]),
+        ("(gate as {\n  open: () => void\n}).open(", [True, True]),
+        ("(gate as { readonly open?: Call }).open()", [True, True]),
+        ("run((gate as Gate).open)", [True]),
+        ("function shut(open: Gate) {", [True]),
+        ("const { open: shut } = await import('./gate')", [False]),
+        ("(await import('./gate') as Gates).open()", [False]),
+        ("(await load()).open()", [False]),
+        ("const one = { shut: open }", [False]),
+        ("const one = { open }", [False]),
+        ("one ? open : shut", [False]),
+        ("one ? (two, open) : shut", [False]),
+        ("open(gate)", [False]),
+    ],
+)  # fmt: skip
+def test_key_or_member_of_a_cast_is_no_use_of_a_function(text, expected):
+    assert other(text, "open", "typescript") == expected
+
+
+def test_key_may_be_a_method():
+    assert other("const one = { open: 1 }", "open", "typescript", {SymbolKind.METHOD}) == [False]

@@ -33,6 +33,16 @@ _RUST_USE = re.compile(r"\s*(?:\(|::|!(?!=)|<)")
 _RUST_VARIABLE_BEFORE = re.compile(r"\b(?:let|mut|ref)\s+$|(?<!\.)\.\s*$")
 _RUST_VARIABLE_BEHIND = re.compile(r"\s*(?::(?!:)|[-+*/|&^%]?=(?![=>]))")
 
+# A key of an object or of a type, or a parameter; `?` before it would be a condition.
+_KEY_BEFORE = re.compile(r"[{,;(]\s*(?:readonly\s+)?\Z")
+_KEY_BEHIND = re.compile(r"\??\s*:(?!:)")
+# `const { open: shut } = await import("./gate")` reads what a module exports.
+_UNPACKED = re.compile(r"[^{}]{0,300}\}\s*=(?![=>])")
+_OF_BRACKETS = re.compile(r"\)\s*(?:\?\.|!?\.)\s*\Z")
+_CAST = re.compile(r"\b(?:as|satisfies)\b")
+_LOADED = re.compile(r"\b(?:import|require)\b")
+CAST_CHARS_MAX = 1_000
+
 # Decides by the text, where the name begins and where it ends.
 Form = Callable[[str, int, int], bool]
 
@@ -45,9 +55,34 @@ def is_other(name: str, language: str, kinds: Collection[SymbolKind]) -> Form | 
         return lambda text, start, _: _BLOCK_ACCESSOR.match(text, start) is not None
     if language in _MARKS_END_NAMES and name[-1:] not in {"!", "?"}:
         return lambda text, _, end: _LONGER_NAME.match(text, end) is not None
+    if language in _ECMASCRIPT and kinds and set(kinds) == {SymbolKind.FUNCTION}:
+        return _is_key_or_member_of_cast
     if language == "rust" and kinds and FUNCTION_KINDS.issuperset(kinds):
         return _is_rust_variable
     return None
+
+
+def _is_key_or_member_of_cast(text: str, start: int, end: int) -> bool:
+    """Whether a name is a key, a parameter, or a member of a cast: `{ open: 1 }`, `(gate as { open(): void }).open`.
+
+    None of these means a function that is no member.
+    """
+    before = text[max(0, start - CAST_CHARS_MAX) : start]
+    if _KEY_BEHIND.match(text, end) and _KEY_BEFORE.search(before):
+        return _UNPACKED.match(text, end) is None
+    brackets = _OF_BRACKETS.search(before)
+    inside = _inside(before[: brackets.start()]) if brackets else ""
+    return _CAST.search(inside) is not None and _LOADED.search(inside) is None
+
+
+def _inside(text: str) -> str:
+    """Returns what a bracket that ends after the text contains; empty if it begins before the text."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth < 0:
+            return text[at + 1 :]
+    return ""
 
 
 def _is_rust_variable(text: str, start: int, end: int) -> bool:
