@@ -37,7 +37,6 @@ class ImpliedStep(NamedTuple):
     kind: EdgeKind
     status: EdgeStatus
     line: int  # in the file of the source
-    choices: int  # how many members the call may run
 
 
 class JoinedPath(NamedTuple):
@@ -99,9 +98,7 @@ def _layer(graph: Graph, goals: Numbers, steps: Sequence[TraversalStep], known: 
 
 def _to_member(graph: Graph, declared: int, member: int) -> ImpliedStep:
     line = int(graph.symbols.name_line[declared])
-    named = graph.named(graph.strings[graph.symbols.name[declared]])
-    choices = sum(1 for one, _ in declared_by(graph, named) if one == declared)
-    return ImpliedStep(declared, member, EdgeKind.OVERRIDES, EdgeStatus.RESOLVED, line, choices)
+    return ImpliedStep(declared, member, EdgeKind.OVERRIDES, EdgeStatus.RESOLVED, line)
 
 
 def _call_by_name(
@@ -129,26 +126,23 @@ def _call_by_name(
     if best is None:
         return None
     _, _, member, source, line = best
-    name = graph.strings[graph.symbols.name[member]]
-    choices = len(_members(graph, name))
-    return ImpliedStep(source, member, EdgeKind.CALLS, EdgeStatus.CANDIDATE, line, choices)
+    return ImpliedStep(source, member, EdgeKind.CALLS, EdgeStatus.CANDIDATE, line)
 
 
 def _implementing(graph: Graph, name: str, layers: Sequence[_Layer]) -> Iterator[tuple[int, int]]:
     """Yields the members of a name that implement a declaration and lead to a goal, with the layer of the goal."""
-    for member in _members(graph, name):
-        number = next((n for n, layer in enumerate(layers) if layer.distance[member] != NONE), None)
-        if number is not None:
-            yield member, number
-
-
-def _members(graph: Graph, name: str) -> list[int]:
-    """Returns the members of a name that implement a declaration."""
     named = graph.named(name)
+    # Most names lead to no goal: only those that do are compared with declarations, which takes longer.
+    leading = named[np.any([layer.distance[named] != NONE for layer in layers], axis=0)]
+    for member in _members(graph, leading) if leading.size else ():
+        yield member, next(n for n, layer in enumerate(layers) if layer.distance[member] != NONE)
+
+
+def _members(graph: Graph, named: Numbers) -> list[int]:
+    """Returns those of some definitions that implement a declaration."""
     implementing = follow(graph, named, [step([EdgeKind.OVERRIDES], forward=True)]).edges
     found = set(graph.edges.source[implementing].tolist())
-    found |= {member for _, member in declared_by(graph, named)}
-    return sorted(found)
+    return sorted(found | {member for _, member in declared_by(graph, named)})
 
 
 def _joined(
@@ -175,7 +169,10 @@ def _whole(path: NodePath) -> JoinedPath:
 def choices_of(graph: Graph, one: int | ImpliedStep) -> int:
     """Returns how many members the step of a path chooses from; 0 if it chooses from none."""
     if isinstance(one, ImpliedStep):
-        return one.choices
+        named = graph.named(graph.strings[graph.symbols.name[one.target]])
+        if one.kind is EdgeKind.CALLS:
+            return len(_members(graph, named))
+        return sum(declared == one.source for declared, _ in declared_by(graph, named))
     if EDGE_KINDS[graph.edges.kind[one]] is not EdgeKind.OVERRIDES:
         return 0
     declared = np.array([graph.edges.target[one]], np.int32)
