@@ -68,3 +68,12 @@ def test_stop_lists_each_line_once_and_each_outside_name_once():
     stored, outside = unresolved_stops(graph, [(node(graph, "f:ship"), text)])
     assert (stored.count, [(line.line, line.text) for line in stored.lines]) == (1, [(2, "a(1); b(2)")])
     assert (outside.count, [(line.line, line.text) for line in outside.lines]) == (1, [(3, "len")])
+
+
+def test_calls_of_wanted_names_come_first():
+    graph = Sketch().file("f", "ship", "rate", "Depot", "Depot.close").graph()
+    text = "def ship(depot, one):\n    self.weigh(1)\n    one(2)\n    depot.close()\n"
+    (stored,) = unresolved_stops(graph, [(node(graph, "f:ship"), text)], {"close"})
+    assert [line.line for line in stored.lines] == [4, 2, 3]
+    (stored,) = unresolved_stops(graph, [(node(graph, "f:ship"), text)])
+    assert [line.line for line in stored.lines] == [2, 3, 4]

@@ -5,7 +5,7 @@ languages share; it never decides what a call means.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from prism_atlas.core.graph import EDGE_KINDS, NONE, Graph
@@ -84,8 +84,10 @@ class UnresolvedCall(NamedTuple):
     reason: StopReason
 
 
-def unresolved_stops(graph: Graph, functions: Sequence[tuple[int, str]]) -> tuple[WalkStop, ...]:
-    """Returns the calls without an edge in functions with their texts, by reason."""
+def unresolved_stops(
+    graph: Graph, functions: Sequence[tuple[int, str]], wanted: Collection[str] = ()
+) -> tuple[WalkStop, ...]:
+    """Returns the calls without an edge in functions with their texts, by reason; those of wanted names come first."""
     found = [(node, text, call) for node, text in functions for call in unresolved_calls(graph, node, text)]
     # A line is listed once, by its last call.
     stored = list(
@@ -95,6 +97,7 @@ def unresolved_stops(graph: Graph, functions: Sequence[tuple[int, str]]) -> tupl
             if call.reason is StopReason.VALUE
         }.values()
     )
+    stored.sort(key=lambda one: not wanted or _last_name(one[2].called) not in wanted)
     outside = {one[2].called: one for one in reversed(found) if one[2].reason is StopReason.OUTSIDE}
     stops = [
         _stop(graph, StopReason.VALUE, len(stored), stored),
@@ -148,6 +151,11 @@ def _calls(line: str) -> list[str]:
             found += [match[1][: inner.end()] for inner in INNER.finditer(match[1])]
             found.append(match[1])
     return found
+
+
+def _last_name(called: str) -> str:
+    last = LAST_NAME.search(called)
+    return last[0] if last else ""
 
 
 def _take(names: list[str], called: str) -> bool:

@@ -101,7 +101,7 @@ class TraversalHandlers:
         followed = () if reply.paths else paths.followed(graph, reply.source)
         found, stops = await asyncio.gather(
             self._text.find(request, graph, None, paths.lines_of(reply)),
-            self._text.stops(request, graph, followed),
+            self._text.stops(request, graph, followed, paths.sought_names(reply)),
         )
         receipt = found.receipt(reply.receipt)
         return reply.model_copy(

@@ -1,7 +1,7 @@
 """What only search knows about a name that the graph lacks: definitions in the index, lines in the text."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from prism_atlas.adapters.search import SearchClient
@@ -181,8 +181,10 @@ class TextChecks:
         except PrismError:
             return []
 
-    async def stops(self, request: ScopedRequest, graph: Graph, nodes: Sequence[int]) -> tuple[WalkStop, ...]:
-        """Returns the calls without an edge in some functions; nothing if search fails."""
+    async def stops(
+        self, request: ScopedRequest, graph: Graph, nodes: Sequence[int], wanted: Collection[str] = ()
+    ) -> tuple[WalkStop, ...]:
+        """Returns the calls without an edge in some functions, those of wanted names first; nothing if search fails."""
         functions = [
             node for node in nodes if not graph.is_file(node) and not IS_TYPE[graph.symbols.kind[node]]
         ][:FUNCTIONS_MAX]
@@ -192,7 +194,7 @@ class TextChecks:
         except PrismError:
             return ()
         known = [(node, text) for node, text in zip(functions, texts, strict=True) if text is not None]
-        return await asyncio.to_thread(unresolved_stops, graph, known)
+        return await asyncio.to_thread(unresolved_stops, graph, known, wanted)
 
     async def corrected(self, request: ScopedRequest, symbol: str) -> str:
         """Returns the name that was meant by one that the graph lacks.

@@ -93,6 +93,11 @@ def followed(graph: Graph, source: Iterable[GraphNode]) -> list[int]:
     return [int(node) for node in nodes[np.argsort(reached[nodes], kind="stable")]]
 
 
+def sought_names(reply: FindPathReply) -> set[str]:
+    """Returns the names of the target and of what reaches it: a call of one is near a path."""
+    return {node.symbol.rpartition(".")[2] for node in (*reply.target, *reply.reaching)}
+
+
 def _reaching(graph: Graph, target: Numbers) -> tuple[GraphNode, ...]:
     """Returns the nearest source symbols that reach the target."""
     back = [one._replace(forward=not one.forward) for one in paths.uses(candidates=False)]
