@@ -33,6 +33,7 @@ FILES = {
     "parcels/hub.py": "from .depot import Depot\n\n\nclass Hub(Depot):\n    def close(self):\n        pass\n",
     "parcels/plans.py": 'STEPS = ["tax"]\n\n\ndef run(steps):\n    return [globals()[step] for step in steps if step(1)]\n'
     "\n\ndef guess(van):\n    return van.weigh()\n",
+    "tests/test_scales.py": "def test_it_weighs(scale):\n    assert scale.weigh()\n",
     "gates/open.rs": "pub trait OpensGates {\n    fn open(&self);\n}\n",
     "gates/all.rs": (
         "use crate::open::OpensGates;\n\nmacro_rules! opener {\n    ($name:ident, $body:block) => {\n"
@@ -124,6 +125,12 @@ async def test_uses_by_name_of_affected_symbols_are_shown_with_their_text(ask):
     assert [(line.file_path, line.line, line.text) for line in levels.by_name_lines] == [
         ("parcels/plans.py", 9, "return van.weigh()")
     ]
+
+
+async def test_lines_of_tests_by_name_only_are_read(ask):
+    reply = await ask(*impact(symbol="Scale.weigh", with_text=True))
+    lines = {(line.file_path, line.line): line.text for line in reply.source_lines}
+    assert lines["tests/test_scales.py", 2] == "assert scale.weigh()"
 
 
 async def test_the_lines_of_a_path_and_of_subtypes_are_read(ask):

@@ -728,6 +728,23 @@ def test_impact_shows_call_sites_and_tests_by_file() -> None:
     ]
 
 
+def test_lines_that_connect_tests_by_name_only_are_shown() -> None:
+    node = GraphNode(file_path="t.py", line=4, start_line=4, end_line=9, symbol="check")
+    unsure = AffectedNode(
+        node=node, distance=1, status=EdgeStatus.CANDIDATE, via=edge(6, sure=False), uses=LOAD
+    )
+    reply = ImpactReply(
+        changed=(), total_changed=1, affected=(), total_affected=0, resolved_affected=0, tests=(unsure,),
+        total_tests=1, depth=3, test_depth=6, receipt=RECEIPT,
+        source_lines=(SourceLine(file_path="t.py", line=6, text="one.load()"),),
+    )  # fmt: skip
+    text = impacts.impact(reply, 4_000).text
+    assert (
+        "  t.py: depth 1: ?check 4-9\nlines of tests by name only (?):\nt.py\n  check (4-9) 6: one.load()\n"
+        in text
+    )
+
+
 def further(symbol: str, file: str, distance: int, line: int) -> AffectedNode:
     node = GraphNode(file_path=file, line=line, symbol=symbol)
     return AffectedNode(node=node, distance=distance, status=EdgeStatus.RESOLVED, via=edge(line), uses=LOAD)

@@ -42,6 +42,8 @@ BEFORE, AFTER = 0, 1  # indexes of the sides in a hunk
 CHANGED_SHOWN_MAX = 100
 FILES_SHOWN_MAX = 20
 FURTHER_LINES_MAX = 60
+# Tests that only a name connects: so many have the text of the line.
+TEST_LINES_MAX = 20
 
 
 class ChangeSet(NamedTuple):
@@ -249,11 +251,18 @@ def _stops(graph: Graph, found: Affected, starts: Numbers, depth: int) -> tuple[
 
 
 def lines_of(reply: ImpactReply) -> Iterator[UsingLine]:
-    """Returns the lines of the direct uses in source files, and of the first of the further ones."""
+    """Returns the lines of the direct uses in source files, and of the first of the further ones and of unsure tests."""
     uses = [one for one in reply.affected if one.via.edge is not EdgeKind.OVERRIDES]
     further = (one for one in uses if one.distance > 1)
     for one in (*(one for one in uses if one.distance == 1), *islice(further, FURTHER_LINES_MAX)):
         yield from (UsingLine(one.node.file_path, line) for line in one.via.lines)
+    unsure = (one for one in reply.tests if one.via.status is EdgeStatus.CANDIDATE and _is_inside(one))
+    yield from (UsingLine(one.node.file_path, one.via.lines[0]) for one in islice(unsure, TEST_LINES_MAX))
+
+
+def _is_inside(one: AffectedNode) -> bool:
+    """Whether the line of an edge is in the lines of the node."""
+    return one.node.start_line <= one.via.lines[0] <= one.node.end_line
 
 
 def _render(graph: Graph, shown: Affected, sites: _CallSites) -> tuple[AffectedNode, ...]:

@@ -97,7 +97,7 @@ def others_lines(others: Sequence[GraphNode], matched: str) -> Iterator[str]:
 def within_file(node: GraphNode) -> str:
     """Returns `Symbol (start-end)`, for a line below the path of its file; says of a macro that it is one."""
     macro = " (macro)" if node.kind is SymbolKind.MACRO else ""
-    return f"{symbol_name(_enclosing(node))}{macro}"
+    return f"{symbol_name(enclosing(node))}{macro}"
 
 
 def edge_text(edge: GraphEdge) -> str:
@@ -212,7 +212,7 @@ def stop_lines(stops: Iterable[WalkStop]) -> Iterator[str]:
         if stop.reason is StopReason.VALUE:
             yield f"calls of stored values or on unknown receivers ({stop.count}{more}):"
             places = (
-                PlaceLine(line.file_path, line.line, line.text, _enclosing(node))
+                PlaceLine(line.file_path, line.line, line.text, enclosing(node))
                 for line, node in zip(stop.lines, stop.nodes, strict=True)
             )
             yield from (line for line in place_lines(places) if line)
@@ -307,7 +307,8 @@ def _branch_lines(branch: TreeBranch, texts: LineTexts, indent: str) -> Iterator
     yield from below
 
 
-def _enclosing(node: GraphNode) -> EnclosingSymbol:
+def enclosing(node: GraphNode) -> EnclosingSymbol:
+    """Returns a node as the symbol around lines."""
     return EnclosingSymbol(
         name=node.title, start_line=node.start_line, end_line=node.end_line, outer=node.outer
     )

@@ -11,6 +11,7 @@ from prism_gateway.mcp.answers.graph_parts import (
     LineTexts,
     answer,
     call_lines,
+    enclosing,
     lines_cost,
     node_cost,
     node_line,
@@ -27,13 +28,14 @@ from prism_gateway.mcp.answers.graph_parts import (
     within_file,
 )
 from prism_gateway.mcp.answers.level_parts import (
+    cut_text,
     levels_account,
     levels_cost,
     levels_lack,
     levels_left_out,
     levels_lines,
 )
-from prism_gateway.mcp.answers.places import TOP_LEVEL, several
+from prism_gateway.mcp.answers.places import TOP_LEVEL, PlaceLine, place_lines, several
 from prism_gateway.mcp.answers.receipts import receipt_json
 from prism_gateway.mcp.tool import Answer
 
@@ -51,10 +53,14 @@ def fit_impact(reply: ImpactReply, max_tokens: int) -> int:
         node_cost(one.node) + EDGE_CHARS + lines_cost(one.node.file_path, one.via.lines, texts)
         for one in reply.affected
     ]
-    tests = [len(one.node.symbol) + EDGE_CHARS for one in reply.tests]
+    tests = [len(one.node.symbol) + EDGE_CHARS + _unsure_cost(one, texts) for one in reply.tests]
     rest += sum(min(len(one.command), COMMAND_CHARS_MAX) for one in reply.test_commands)
     rest += levels_cost(reply.levels_in_text)
     return fit_rows([sources, tests], max_tokens, min(rest, chars(max_tokens) * 2 // 3))
+
+
+def _unsure_cost(one: AffectedNode, texts: LineTexts) -> int:
+    return lines_cost(one.node.file_path, one.via.lines[:1], texts) + len(one.node.symbol)
 
 
 def fit_rows(columns: Sequence[Sequence[int]], max_tokens: int, rest: int) -> int:
@@ -174,7 +180,22 @@ def _test_lines(reply: ImpactReply) -> Iterator[str]:
             for distance, tests in groupby(found, key=lambda one: one.distance)
         ]
         yield f"  {path}: {'; '.join(levels)}"
+    yield from _unsure_test_lines(reply)
     yield from command_lines(reply.test_commands)
+
+
+def _unsure_test_lines(reply: ImpactReply) -> Iterator[str]:
+    """Returns the lines that connect tests by a name only, with their text, as far as it is known."""
+    texts = texts_of(reply.source_lines)
+    places = [
+        PlaceLine(one.node.file_path, line, cut_text(text), enclosing(one.node))
+        for one in reply.tests
+        for line in one.via.lines[:1]
+        if one.via.status is EdgeStatus.CANDIDATE and (text := texts.get((one.node.file_path, line)))
+    ]
+    if places:
+        yield "lines of tests by name only (?):"
+        yield from (line for line in place_lines(places) if line)
 
 
 def command_lines(commands: Sequence[RunCommand]) -> Iterator[str]:

@@ -74,9 +74,12 @@ def levels_left_out(levels: ComparedLevels) -> str:
 
 def short(line: TextLine) -> TextLine:
     """Returns a line whose text is cut."""
-    if len(line.text) <= TEXT_CHARS_MAX:
-        return line
-    return line.model_copy(update={"text": f"{line.text[:TEXT_CHARS_MAX].rstrip()}…"})
+    return line.model_copy(update={"text": cut_text(line.text)})
+
+
+def cut_text(text: str) -> str:
+    """Returns the text of a line that may be no use, with an ellipsis if it is too long."""
+    return text if len(text) <= TEXT_CHARS_MAX else f"{text[:TEXT_CHARS_MAX].rstrip()}…"
 
 
 def _counted(total: int, shown: int) -> str:
