@@ -98,7 +98,7 @@ def qualifier_of(token: Node, source: bytes) -> str:
         return ""
     if start == token.start_byte:
         return UNKNOWN_RECEIVER if before.type == "." else ""  # `(**depot).weigh()`, `$depot.weigh()`
-    return source[start : token.prev_sibling.start_byte].decode("utf-8", "replace")
+    return source[start : before.start_byte].decode("utf-8", "replace")
 
 
 def owner_of(field: Node, source: bytes) -> str:

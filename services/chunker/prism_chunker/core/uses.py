@@ -89,10 +89,10 @@ def read_uses(
     heads = frozenset(definition.name_start for definition in scopes.nesting.kept)
     starts = {*heads, *known}
     taken = {node.end_byte for node, _ in places.values()}
-    for owner in (
+    for key in (
         ("path",) if scopes.uses_owners else ("owner", "path")
     ):  # `void Depot::open()`, `fun Depot.open()`
-        taken.update(captures[owner][0].end_byte for captures in syntax.matches_with(owner))
+        taken.update(captures[key][0].end_byte for captures in syntax.matches_with(key))
     has_implicit = scopes.has_implicit_members
     found: list[Reference] = []
     for key, kind in _USES.items():
