@@ -470,7 +470,7 @@ class BindingReader:
         )
 
     def _member_path(self, node: Node) -> str:
-        """Returns the path of a member in JavaScript, which stands for the type of what it holds; empty if it is none."""
+        """Returns the path of a member in JavaScript, used as the type of its value; empty if it is none."""
         path = self._text(node, node)
         named = _PATH.fullmatch(path) if len(path) <= CALLEE_CHARS_MAX else None
         return path if named else ""

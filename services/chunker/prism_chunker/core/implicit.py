@@ -14,7 +14,7 @@ ANY_TYPE = "."
 LEVELS_MAX = 100
 _KEY_PATH = "key_path_expression"
 _MEMBERS = frozenset({"pattern", "prefix_expression"})
-# What stands for the value that a member is.
+# Expressions whose type is that of a member without an owner.
 _AROUND = frozenset(
     {"call_expression", "tuple_expression", "ternary_expression", "nil_coalescing_expression"}
 )
