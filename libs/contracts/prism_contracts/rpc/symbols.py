@@ -232,7 +232,7 @@ class SymbolReferences(Message):
     matched: str = ""
     unparsed: tuple[str, ...] = ()
     overload: OverloadChoice | None = None
-    # Of a name that is not defined: which modules it is imported from, and its definitions in other repositories.
+    # For an undefined name: the modules that it is imported from, and its definitions in other repositories.
     imported_from: tuple[ImportSource, ...] = ()
     defined_elsewhere: tuple[Definition, ...] = ()
     # Lines in other repositories that use the symbol and import its file or package, by repository. Of those with too
