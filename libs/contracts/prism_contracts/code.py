@@ -328,3 +328,6 @@ class Binding(Fact, frozen=True, array_like=True):
     type: str = ""
     # The callable whose result is assigned, as written: `Depot`, `models.open_depot`, `self.depots.get`.
     made_by: str = ""
+    # The last line where the name means this variable, if that is one of a block or a closure; 0 for the end of the
+    # enclosing function. `line` is the first one. A type of UNKNOWN_TYPE: on these lines, the name means several things.
+    until: int = 0

@@ -15,6 +15,7 @@ from prism_contracts.code import (
     CALLABLE_KINDS,
     LAMBDA_TYPE,
     TYPE_KINDS,
+    UNKNOWN_TYPE,
     VALUE_KINDS,
     Binding,
     EdgeStatus,
@@ -69,6 +70,8 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 _LITERAL = re.compile(r"""['"`\[/]""")
 # Raised when the same code gets other edges, so that stored graphs are built again.
 RULES = 26
+# More than a file has.
+LINES_MAX = 1 << 31
 # If more definitions share a name, none is likely enough to report.
 CANDIDATES_MAX = 8
 # The same for a member that is read from a variable of unknown type.
@@ -198,7 +201,9 @@ class Resolver:
         self._local_bindings: dict[tuple[int, str], list[Binding]] = {}
         for binding in facts.bindings:
             around = enclosing_callable(facts, binding.symbol)
-            if around >= 0:
+            if around < 0 and binding.until:
+                around = binding.symbol  # of a closure outside of functions
+            if around >= 0 or binding.until:
                 self._local_bindings.setdefault((around, binding.name), []).append(binding)
 
     def meaning(self, reference: Reference) -> Meaning:
@@ -747,11 +752,22 @@ class Resolver:
             return False
         symbol = reference.symbol
         while symbol >= 0:
-            if (symbol, steps[0].name) in self._local_bindings:
+            if self._binding_at(symbol, steps[0].name, reference.line):
                 return True
             symbol = self._facts.symbols[symbol].parent
+        if self._binding_at(-1, steps[0].name, reference.line):
+            return True
         # In JavaScript, the variables of a callback may be in no symbol.
         return self._unit.language in ECMASCRIPT and ("", steps[0].name) in self._unit.variables
+
+    def _binding_at(self, symbol: int, name: str, line: int) -> Binding | None:
+        """Returns the binding of a symbol that is in force on a line: the last one, or the one of the smallest block."""
+        found = [
+            one
+            for one in self._local_bindings.get((symbol, name), ())
+            if one.line <= line and (line <= one.until or not one.until)
+        ]
+        return max(found, key=_force, default=None)
 
     def _field_or_method(self, member: Value, kind: ReferenceKind) -> Value:
         """Returns the methods of a member for a call, and its fields for any other use."""
@@ -788,15 +804,19 @@ class Resolver:
 
     def _local_value(self, symbol: int, line: int, name: str) -> Value | None:
         """Returns a variable's value at a line in the enclosing functions; None without such a variable."""
-        while symbol >= 0:
-            before = [one for one in self._local_bindings.get((symbol, name), ()) if one.line <= line]
-            is_parameter = not any(one.type or one.made_by for one in before)
+        while True:
+            binding = self._binding_at(symbol, name, line)
+            is_parameter = binding is None or not (binding.type or binding.made_by or binding.until)
             if is_parameter and name in self._fixture_parameters.get(symbol, ()):
                 value = self._fixture_value(symbol, name)
                 return value if value.is_known else LOCAL
-            if before:
-                value = self._bound_value(max(before, key=lambda one: one.line))
+            if binding:
+                if binding.type == UNKNOWN_TYPE:
+                    return UNKNOWN
+                value = self._bound_value(binding)
                 return value if value.is_known else LOCAL
+            if symbol < 0:
+                break
             symbol = self._facts.symbols[symbol].parent
         if (
             name not in self._unit.imports
@@ -845,6 +865,11 @@ class Resolver:
         return self._inference.created_value(
             UnresolvedType(binding.type, binding.made_by, binding.line, location.inside), location
         )
+
+
+def _force(binding: Binding) -> tuple[int, bool, int]:
+    """Returns a key by which bindings override each other."""
+    return binding.line, binding.type == UNKNOWN_TYPE, -(binding.until or LINES_MAX)
 
 
 def _dotted(reference: Reference) -> str:

@@ -525,10 +525,10 @@ class _UnitReader:
     def _variable_key(self, binding: Binding) -> tuple[str, str] | None:
         """Returns the class and the name of a variable that outlives a call; None for a local variable."""
         own = own_variable(binding.name)
-        if own:
-            around = self._type_around(binding.symbol)
-            return around or self._owners_elsewhere.get((own, binding.line), ""), own
-        if enclosing_callable(self._facts, binding.symbol) >= 0:
+        if own:  # a field of a type without a name has no owner
+            owner = self._type_around(binding.symbol) or self._owners_elsewhere.get((own, binding.line), "")
+            return (owner, own) if owner else None
+        if binding.until or enclosing_callable(self._facts, binding.symbol) >= 0:
             return None
         return enclosing_type(self._facts, binding.symbol), binding.name
 

@@ -212,3 +212,25 @@ def test_python_elements_have_the_type_argument_of_their_annotation(body: str, f
 def test_a_chain_over_several_lines_has_the_elements_of_its_variable() -> None:
     body = "self\n.depots\n.iter()\n.map(|d| d.open(1));"
     assert opened("lib.rs", RUST.replace("BODY", body)) == {"11 open -> Depot.open"}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_sure"),
+    [
+        ("for _, d := range t.depots { d.open() }", True),
+        ("for _, d := range t.all { d.open() }", True),
+        ("for _, d := range few[1:] { d.open() }", True),
+        ("some := []*Depot{{}}; for _, d := range some { d.open() }", True),
+        ("some := make([]Depot, 3); for _, d := range some { d.open() }", True),
+        ("for _, d := range few { d.open() }; for _, d := range other() { d.shut() }", False),
+        ("for _, d := range other() { d.open() }", False),
+        ("for d := range few { d.open() }", False),
+    ],
+)
+def test_go_elements_are_what_range_yields_last(body: str, is_sure: bool) -> None:
+    text = "package a\n\ntype Depot struct{}\ntype Other struct{}\ntype Town struct{ depots []*Depot; all map[string]Depot }\n\n"
+    text += f"func (d *Depot) open() {{}}\nfunc (o *Other) open() {{}}\n\nfunc (t *Town) run(few []Depot) {{ {body} }}\n"
+    found = opened("a.go", text)
+    assert found == (
+        {"10 open -> Depot.open"} if is_sure else {"10 open -> Depot.open?", "10 open -> Other.open?"}
+    )

@@ -143,3 +143,9 @@ def test_a_constraint_with_type_arguments_has_members() -> None:
     )
     text += "func (f *Flag[M]) Set() { f.maker.Make() }\n"
     assert "a.go:6 Make -> a.go:Maker.Make receiver_type" in edges_of({"a.go": text})
+
+
+def test_a_field_of_a_type_without_a_name_hides_nothing() -> None:
+    text = "package a\n\nfunc one() {\n\ttype Gate struct{}\n\tuse(Gate{})\n}\n"
+    text += 'func two() {\n\ttests := []struct{ Gate string }{{"a"}}\n\tuse(tests)\n}\n'
+    assert "a.go:5 Gate -> a.go:one.Gate same_file" in edges_of({"a.go": text})

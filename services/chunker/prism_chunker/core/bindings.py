@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
-from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -20,7 +19,8 @@ from prism_chunker.core.names import Names, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
 from prism_chunker.core.type_names import type_name, without_arguments
-from prism_contracts.code import CALLABLE_KINDS, OBJECT_TYPE, TYPE_KINDS, Binding, SymbolKind
+from prism_chunker.core.visibility import Variable, Variables, Visibility
+from prism_contracts.code import CALLABLE_KINDS, OBJECT_TYPE, TYPE_KINDS, UNKNOWN_TYPE, Binding, SymbolKind
 
 CALLEE_CHARS_MAX = 80
 # Longer expressions have elements of an unknown type.
@@ -114,18 +114,6 @@ _SUBJECTS = ("bound", "member", "returned", "handed", "generic")
 _WITHOUT_NAME = frozenset({"returned", "handed"})
 
 
-class Variable(NamedTuple):
-    """A name at a place where it gets a value or a type, with the captures there."""
-
-    subject: str
-    node: Node
-    captures: Captures
-
-
-# By name as it is spelled.
-Variables = Mapping[bytes, Sequence[Variable]]
-
-
 def find_variables(language: Language, syntax: Syntax) -> Variables:
     """Returns all variables of a file."""
     source = syntax.source
@@ -143,13 +131,23 @@ def find_variables(language: Language, syntax: Syntax) -> Variables:
 class BindingReader:
     """Turns the variables of a file into bindings."""
 
-    def __init__(self, language: Language, syntax: Syntax, nesting: Nesting, variables: Variables) -> None:
+    def __init__(
+        self,
+        language: Language,
+        syntax: Syntax,
+        nesting: Nesting,
+        variables: Variables,
+        visibility: Visibility,
+    ) -> None:
         self._own = f"{language.own_object}."
         self._literals = _LITERALS if language.id == "python" else {}
         self._language = language.id
         self._source = syntax.source
         self._nesting = nesting
         self._variables = variables
+        self._visibility = visibility
+        # By symbol and name: the bytes in which its bindings hide another meaning of the name.
+        self.hidden: dict[tuple[int, str], list[tuple[int, int]]] = {}
         # By name: the first of its variables, each with its first byte and the symbol around it.
         self._places: dict[bytes, list[tuple[Variable, int, int]]] = {}
         self._collections: dict[bytes, Mapping[int, AbstractSet[tuple[str, bool]]]] = {}
@@ -169,7 +167,7 @@ class BindingReader:
             is_exported = variables[0].node.type == _DEFAULT or name == _MODULE_EXPORTS.encode()
             is_wanted = not name or name in wanted or _OWN_OBJECT.match(name) or is_exported
             if is_wanted and len(kept) < bindings_max:
-                kept += self._of_name(self._label(name), variables, names)
+                kept += self._of_name(name, variables, names)
         return tuple(sorted(kept[:bindings_max], key=attrgetter("line")))
 
     def _results(self, names: Names) -> Iterator[Binding]:
@@ -261,16 +259,42 @@ class BindingReader:
         rest = name[own.end() :] if own else name
         return f"{self._own if own else ''}{' '.join(rest.decode('utf-8', 'replace').split())}"
 
-    def _of_name(self, name: str, variables: Sequence[Variable], names: Names) -> list[Binding]:
+    def _of_name(self, spelled: bytes, variables: Sequence[Variable], names: Names) -> list[Binding]:
         """Returns the binding of a name. One without a type is kept if it shadows the name's meaning
         elsewhere.
         """
-        read = [binding for one in _best(variables) if (binding := self._binding(name, one))]
+        name = self._label(spelled)
+        read: list[Binding] = []
+        unclear: dict[tuple[int, int], None] = {}
+        for variable in _best(variables):
+            span = self._visibility.span(spelled, variable)
+            bound = None if span.is_said else self._bound_value(variable)
+            if bound is None:
+                continue
+            symbol, (type_, made_by) = bound
+            hidden = self._visibility.hidden_from(span), span.end
+            self.hidden.setdefault((symbol, name), []).append(hidden)
+            if lines := self._visibility.lines(spelled, variable):
+                first, last, shared = lines
+                read.append(
+                    Binding(name=name, line=first, symbol=symbol, type=type_, made_by=made_by, until=last)
+                )
+                unclear |= dict.fromkeys((line, symbol) for line in shared)
         says = [binding for binding in read if binding.type or binding.made_by]
-        return read if name and (says or name in names.known) else says
+        if not (name and (says or name in names.known)):
+            return says
+        several = [(line, symbol) for line, symbol in unclear if not _agree(read, line, symbol)]
+        marks = [
+            Binding(name=name, line=line, symbol=symbol, type=UNKNOWN_TYPE, until=line)
+            for line, symbol in several
+        ]
+        return [*read, *marks]
 
-    def _binding(self, name: str, variable: Variable) -> Binding | None:
-        """Returns the binding, or None for a name that is imported, defined without a type, or null."""
+    def _bound_value(self, variable: Variable) -> tuple[int, tuple[str, str]] | None:
+        """Returns the symbol around a binding, its type and the source of its value.
+
+        None for a name that is imported, defined without a type, or null.
+        """
         subject, node, captures = variable
         own = self._definitions.get(node.start_byte)
         if subject == "generic" or node.start_byte in self._imported:
@@ -284,13 +308,7 @@ class BindingReader:
         type_, made_by = self._value(variable, symbol)
         if not (type_ or made_by) and (own is not None or _is_nothing(captures)):
             return None
-        return Binding(
-            name=name,
-            line=node.start_point[0] + 1,
-            symbol=symbol,
-            type=type_,
-            made_by=made_by,
-        )
+        return symbol, (type_, made_by)
 
     def _value(self, variable: Variable, symbol: int, *, follow: bool = True) -> tuple[str, str]:
         """Returns the declared type and the source of the value; at least one of the two is empty."""
@@ -326,7 +344,8 @@ class BindingReader:
         """Returns the type of the elements that a variable has; empty if the variable is another one in the function too."""
         name = self._source[variable.node.start_byte : variable.node.end_byte]
         around = self._nesting.around(variable.node.start_byte)
-        if len(self._collections_of(name).get(around, ())) > 1:
+        is_part = self._visibility.span(name, variable).is_part
+        if not is_part and len(self._collections_of(name).get(around, ())) > 1:
             return ""
         text, of_values = self._iterated(collection)
         declared = self._declared_before(text, variable.node.start_byte, symbol) if text else ""
@@ -510,7 +529,11 @@ class BindingReader:
         if name not in self._places:
             starts = [(one, one.node.start_byte) for one in self._variables.get(name, ())[:SOURCES_MAX]]
             self._places[name] = [(one, start, self._nesting.around(start)) for one, start in starts]
-        return [one for one, start, around in self._places[name] if start < end and around == symbol]
+        return [
+            one
+            for one, start, around in self._places[name]
+            if start < end and around == symbol and end < self._visibility.span(name, one).end
+        ]
 
     def _before_arguments(self, call: Node) -> str:
         """Returns the part of a call before its arguments, for grammars that give it no field."""
@@ -565,13 +588,22 @@ def _best(variables: Sequence[Variable]) -> Iterable[Variable]:
     """Returns the most specific of the patterns that match one name."""
     if len(variables) == 1:
         return variables
-    best: dict[tuple[int, str], Variable] = {}
+    best: dict[tuple[int, str, int], Variable] = {}
     for variable in variables:
-        place = variable.node.start_byte, variable.subject
+        within = variable.captures.get("within")
+        place = variable.node.start_byte, variable.subject, within[0].start_byte if within else -1
         known = best.get(place)
         if known is None or _said(known.captures) < _said(variable.captures):
             best[place] = variable
     return best.values()
+
+
+def _agree(bindings: Sequence[Binding], line: int, symbol: int) -> bool:
+    """Whether several bindings of a name are in force on a line of a symbol, all of one value."""
+    own = [one for one in bindings if one.symbol == symbol and one.line <= line <= (one.until or line)]
+    before = max((one.line for one in own if one.line < line), default=0)
+    values = [(one.type, one.made_by) for one in own if one.line in {line, before}]
+    return len(values) > 1 and len(set(values)) == 1
 
 
 def _callee(text: str) -> str:

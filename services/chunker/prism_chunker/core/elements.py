@@ -33,6 +33,8 @@ _ITERATED = re.compile(
 # `self .depots .iter()`: a chain over several lines.
 _AROUND_DOT = re.compile(r"\s*(\??\.)\s*(?!\.)")
 _NAMED = re.compile(r"\\?((?:[^\W\d]\w*(?:\.|::|\\))*)([^\W\d]\w*)\s*[<\[](.*)[>\]]", re.DOTALL)
+# A collection of Go: `[]*Depot`, `[3]Depot`, `map[string]Depot`.
+_IN_GO = re.compile(r"(?:\[(?:\w+|\.\.\.)?\]|map\[[^\[\]]+\])\s*(?P<element>[*\w.]+(?:\[.*\])?)")
 _WILDCARD = re.compile(r"^(?:(?:\?\s*extends|out|in)\s+|Item\s*=\s*)")
 # Types that are used like what they hold.
 _HOLDERS = frozenset({"Arc", "Box", "Cow", "Final", "Rc", "Readonly", "RefMut", "ClassVar"})
@@ -74,6 +76,8 @@ def element_type(spelling: str, *, of_values: bool) -> str:
     """
     alternatives = parts_of(without_marks(spelling), "|") if len(spelling) <= TYPE_CHARS_MAX else ()
     bare = without_marks(alternatives[0].rstrip("?!& ")) if len(alternatives) == 1 else ""
+    if in_go := _IN_GO.fullmatch(bare):  # both have elements of one type: what `range` yields last
+        return "" if of_values else type_name(in_go["element"])
     is_array = bare.endswith("[]") or (bare.startswith("[") and bare.endswith("]"))
     if is_array:
         return "" if of_values else type_name(_inside_array(bare))

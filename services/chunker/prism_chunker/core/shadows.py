@@ -7,12 +7,12 @@ whose query captures them: `template <typename T>` hides a `using T = …` of th
 
 from tree_sitter import Node
 
-from prism_chunker.core.bindings import Variables
 from prism_chunker.core.languages.table import Language
 from prism_chunker.core.names import Names
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Syntax
 from prism_chunker.core.references import Places
+from prism_chunker.core.visibility import Variables
 
 LEVELS_MAX = 100
 _NAMELESS = frozenset({"arrow_function", "function_expression", "generator_function"})
@@ -31,6 +31,7 @@ class Shadows:
         self._types: dict[str, list[tuple[int, int]]] = {}
         if "ecmascript" in language.queries:
             self._hide_parameters(syntax, nesting, names, variables)
+        self._hides_all = language.exact_variables
         self._hide_type_parameters(syntax, names, is_apart="ecmascript" in language.queries)
 
     def _hide_parameters(self, syntax: Syntax, nesting: Nesting, names: Names, variables: Variables) -> None:
@@ -52,7 +53,8 @@ class Shadows:
         for captures in syntax.matches_with("generic", "received"):
             node = (captures.get("generic") or captures["received"])[0]
             name = _text(node, syntax.source)
-            parameters = _around(node, _GENERIC) if name in names.known else None
+            is_wanted = self._hides_all or name in names.known
+            parameters = _around(node, _GENERIC) if is_wanted else None
             if parameters is not None and parameters.parent is not None:
                 owner = parameters.parent
                 if owner.type == "generic_type":  # the receiver of a method in Go

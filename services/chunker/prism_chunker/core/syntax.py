@@ -20,7 +20,8 @@ from prism_chunker.core.parse import parse
 from prism_chunker.core.references import find_places, read_references
 from prism_chunker.core.shadows import Shadows
 from prism_chunker.core.symbols import find_symbols
-from prism_chunker.core.uses import Scopes, read_objects, read_uses
+from prism_chunker.core.uses import Hidden, Scopes, read_objects, read_uses
+from prism_chunker.core.visibility import Visibility
 
 
 def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
@@ -30,7 +31,8 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     nesting = Nesting(find_definitions(syntax, clauses=language.clauses), language, budget)
     places = find_places(syntax, nesting)
     variables = find_variables(language, syntax)
-    reader = BindingReader(language, syntax, nesting, variables)
+    visibility = Visibility(language, syntax.source, nesting, variables)
+    reader = BindingReader(language, syntax, nesting, variables, visibility)
     overloads = reader if language.overloads else None
     references = read_references(places, syntax, nesting, budget.references_max, overloads)
     references += tuple(read_expansions(syntax, nesting, budget.references_max - len(references)))
@@ -46,7 +48,7 @@ def read(language: Language, lines: TextRows, budget: Budget) -> ParsedFile:
     if len(shown) < len(places):
         references = read_references(shown, syntax, nesting, budget.references_max, overloads)
     bindings = reader.read(names, budget.bindings_max)
-    scopes = Scopes(language, nesting, names, bindings, shadows)
+    scopes = Scopes(language, nesting, names, bindings, Hidden(shadows, reader.hidden, visibility))
     uses = macro_uses[: budget.references_max - len(references)]
     uses_max = budget.references_max - len(references) - len(uses)
     uses += read_uses(syntax, places, scopes, uses_max, macros.keys())

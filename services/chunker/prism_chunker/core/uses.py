@@ -6,9 +6,10 @@ imports, and, where files see each other's names without imports, names that no 
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -21,6 +22,7 @@ from prism_chunker.core.references import EXPORTS, OWN_VARIABLE, Places, alias_o
 from prism_chunker.core.shadows import Shadows
 from prism_chunker.core.stored_values import field_of
 from prism_chunker.core.tokens import is_token, is_value, start_of_path
+from prism_chunker.core.visibility import Visibility
 from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Binding, Reference, ReferenceKind
 
 _USES = {
@@ -125,7 +127,7 @@ def read_uses(
                     head, start, is_type=kind is ReferenceKind.TYPE
                 )
                 is_sure = is_tag or scopes.begins_crate(syntax.source, start)
-                if name and not is_hidden and (is_sure or scopes.may_mean(qualifier, name, symbol)):
+                if name and not is_hidden and (is_sure or scopes.may_mean(qualifier, name, symbol, start)):
                     found.append(
                         Reference(
                             name=name,
@@ -235,6 +237,18 @@ def _typed(
     return typed
 
 
+class Hidden(NamedTuple):
+    """Where names of a file mean variables and type parameters."""
+
+    shadows: Shadows
+    by_symbol: Mapping[tuple[int, str], Sequence[tuple[int, int]]]  # in bytes
+    visibility: Visibility
+
+    def has(self, symbol: int, name: str, byte: int) -> bool:
+        """Returns whether a variable of a symbol hides a name at a byte."""
+        return any(start <= byte < end for start, end in self.by_symbol.get((symbol, name), ()))
+
+
 class Scopes:
     """Decides which names of a file have a meaning outside of their function.
 
@@ -248,9 +262,9 @@ class Scopes:
         nesting: Nesting,
         names: Names,
         bindings: Collection[Binding],
-        shadows: Shadows,
+        hidden: "Hidden",
     ) -> None:
-        self.shadows = shadows
+        self.shadows = shadows = hidden.shadows
         self.stores = language.c_family
         self.uses_owners = language.uses_owners
         self._has_exports = "ecmascript" in language.queries
@@ -258,6 +272,8 @@ class Scopes:
         self._names_crates = language.id == "rust"
         self._names = names
         self.nesting = nesting
+        self._variables = hidden
+        self._is_exact = language.exact_variables
         self._sees_others = language.shares_names or WILDCARD in names.imported
         self._in_body = names.members if language.bare_in_body else set()
         self._heads = {
@@ -274,7 +290,8 @@ class Scopes:
             for name in _BUILT_IN
             if language.id not in _SMALL_BUILT_IN or not name[:1].isupper()
         )
-        self._hidden = {*shadows.variables, *built_in} if self._sees_others else set()
+        variables = () if self._is_exact else shadows.variables
+        self._hidden = {*variables, *built_in} if self._sees_others else set()
         local = [
             binding
             for binding in bindings
@@ -313,7 +330,7 @@ class Scopes:
         head = found.group(1)
         if self._reads_unknown and source[found.end() : found.end() + 1] in _DOTS:
             return True
-        is_known = head in self._heads or (self._sees_others and head not in self._hidden)
+        is_known = head in self._heads or (self._sees_others and not self._is_hidden(head, start))
         return is_known or self.begins_crate(source, start)
 
     def begins_crate(self, source: bytes, start: int) -> bool:
@@ -328,8 +345,12 @@ class Scopes:
         """Whether a use is a member of an element, so that the collection is used on its own: `depots[0].Size`."""
         return self._reads_unknown and b"[" in source[start:end]
 
-    def may_mean(self, qualifier: str, name: str, symbol: int) -> bool:
-        """Whether a name, with its qualifier, is worth a reference in a symbol."""
+    def _is_hidden(self, name: bytes, byte: int) -> bool:
+        """Whether a name of another file means a variable or something built in at a byte."""
+        return name in self._hidden or (self._is_exact and self._variables.visibility.hides(name, byte))
+
+    def may_mean(self, qualifier: str, name: str, symbol: int, byte: int) -> bool:
+        """Whether a name, with its qualifier, is worth a reference in a symbol at a byte."""
         head = head_of(qualifier) if qualifier else name
         is_exported = head == EXPORTS and self._has_exports
         if is_exported or qualifier == _BASE_OBJECT or qualifier in self._own_classes:
@@ -339,9 +360,9 @@ class Scopes:
         if qualifier and (self._reads_unknown or self._is_among(self._typed, head, symbol)):
             return True
         if head in self._names.known:
-            return not self._is_among(self._locals, head, symbol)
+            return not self._is_local(head, symbol, byte)
         if self._sees_others:
-            return head.encode() not in self._hidden
+            return not self._is_hidden(head.encode(), byte)
         return head in self._in_body and self._is_in_body(symbol)
 
     def _is_own_member(self, qualifier: str, name: str) -> bool:
@@ -350,6 +371,14 @@ class Scopes:
         if name in self._own_names or member in self._typed_members:
             return True
         return self._inherits and member not in self._names.members
+
+    def _is_local(self, name: str, symbol: int, byte: int) -> bool:
+        """Whether a name means a variable of a function around a byte, or of a closure or block in it."""
+        while symbol >= 0:
+            if (symbol, name) in self._locals and self._variables.has(symbol, name, byte):
+                return True
+            symbol = self.nesting.parents[symbol]
+        return False
 
     def _is_in_body(self, symbol: int) -> bool:
         """Whether a symbol's code is in the body of a class, outside of its methods."""

@@ -56,6 +56,9 @@ class Language:
     shares_names: bool = False  # definitions of other files are visible without an import
     reads_members: bool = False  # a member of a variable may be a property, or a method that is passed on
     overloads: bool = False  # functions of one name differ by their parameters
+    exact_variables: bool = (
+        False  # a variable hides names of other files where it is visible, not in its whole file
+    )
     uses_owners: bool = False  # the type before a method that is defined outside of it is used there
 
 
@@ -86,6 +89,7 @@ def _parsed(
     shares_names: bool = False,
     reads_members: bool = False,
     overloads: bool = False,
+    exact_variables: bool = False,
     uses_owners: bool = False,
 ) -> Language:
     return Language(
@@ -107,6 +111,7 @@ def _parsed(
         shares_names,
         reads_members,
         overloads,
+        exact_variables,
         uses_owners,
     )
 
@@ -167,7 +172,15 @@ _ALL = (
         constructor="constructor",
         reads_members=True,
     ),
-    _parsed("go", "go", exports=_CAPITAL, shares_names=True, reads_members=True, uses_owners=True),
+    _parsed(
+        "go",
+        "go",
+        exports=_CAPITAL,
+        shares_names=True,
+        reads_members=True,
+        exact_variables=True,
+        uses_owners=True,
+    ),
     _parsed("rust", "rs", exports=_PUB, own_object="self", reads_members=True),
     _parsed(
         "java",

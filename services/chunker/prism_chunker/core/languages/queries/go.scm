@@ -73,7 +73,13 @@
 (short_var_declaration left: (expression_list (_) (identifier) @bound))
 (assignment_statement left: (expression_list . (identifier) @bound) right: (expression_list . (_) @given))
 (range_clause left: (expression_list (identifier) @bound))
+(range_clause left: (expression_list (_) . (identifier) @bound .) right: (_) @collection)
+; What the elements of a collection are: `depots := []Depot{…}`, `make([]Depot, 3)`.
+(short_var_declaration left: (expression_list . (identifier) @bound) right: (expression_list . (composite_literal type: [(slice_type) (array_type) (implicit_length_array_type) (map_type)] @declared)))
+(short_var_declaration left: (expression_list . (identifier) @bound) right: (expression_list . (call_expression function: (identifier) @_make arguments: (argument_list . (_) @declared))) (#eq? @_make "make"))
+(var_spec name: (identifier) @bound value: (expression_list . (composite_literal type: [(slice_type) (array_type) (implicit_length_array_type) (map_type)] @declared)))
 (type_switch_statement alias: (expression_list (identifier) @bound))
+(type_switch_statement alias: (expression_list (identifier) @bound) (type_case . type: (_) @declared . ":") @within)
 (function_declaration result: [(_) @returned (parameter_list . (parameter_declaration type: (_) @returned))])
 (method_declaration result: [(_) @returned (parameter_list . (parameter_declaration type: (_) @returned))])
 (method_elem result: [(_) @returned (parameter_list . (parameter_declaration type: (_) @returned))])

@@ -66,6 +66,7 @@
 (parameter name: (simple_identifier) @bound)
 (for_statement item: (pattern bound_identifier: (simple_identifier) @bound))
 (lambda_parameter name: (simple_identifier) @bound)
+(lambda_parameter name: (simple_identifier) @bound [(user_type) (optional_type)] @declared)
 (assignment target: (directly_assignable_expression) @bound result: (_) @given)
 (function_declaration name: [(user_type) (optional_type) (opaque_type) (existential_type)] @returned)
 (protocol_function_declaration name: [(user_type) (optional_type) (opaque_type) (existential_type)] @returned)
