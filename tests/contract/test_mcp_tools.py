@@ -654,15 +654,6 @@ async def test_a_miss_suggests_similar_names(stack) -> None:
     assert "suggestions: main" in body.content[0].text
 
 
-async def test_overrides_are_no_references(stack) -> None:
-    async with stack.mcp() as client:
-        refused = await client.call_tool(
-            "find_references", {"symbols": ["main"], "reference_type": "overrides"}
-        )
-    assert "invalid_argument" in refused.content[0].text
-    assert "get_type_hierarchy" in refused.content[0].text
-
-
 async def test_a_service_that_is_down_is_unavailable(make_stack) -> None:
     stack = await make_stack(services=("ingest",))
     async with stack.mcp() as client:

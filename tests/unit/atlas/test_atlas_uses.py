@@ -280,3 +280,62 @@ def test_unknown_definition_is_an_error():
     with pytest.raises(PrismError) as caught:
         by_graph(graph_of(PYTHON), "door.py", "Door.close", 3)
     assert caught.value.code is ErrorCode.SYMBOL_NOT_FOUND
+
+
+def test_tests_that_use_a_symbol_through_fixtures_and_helpers_are_listed():
+    texts = {
+        "depot.py": "def weigh(): ...\n",
+        "tests/conftest.py": (
+            "import pytest\nfrom depot import weigh\n\n"
+            "@pytest.fixture\ndef scale():\n    weigh()\n\n"
+            "@pytest.fixture\ndef ready(scale): ...\n"
+        ),
+        "tests/test_a.py": (
+            "from depot import weigh\n\n"
+            "def check():\n    def inner():\n        weigh()\n    inner()\n\n"
+            "def test_scale(scale): ...\n\n"
+            "def test_ready(ready):\n    check()\n\n"
+            "def test_own():\n    weigh()\n"
+        ),
+    }
+    graph = graph_of(texts, {path: flags_of(path) for path in texts})
+    found = by_graph(graph, "depot.py", "weigh", 1).helped
+    assert {one.helper.symbol.name: [test.symbol.name for test in one.tests] for one in found} == {
+        "scale": ["test_scale", "test_ready"],
+        "check": ["test_ready"],
+    }
+    assert {one.helper.file_path for one in found} == {"tests/conftest.py", "tests/test_a.py"}
+    assert not by_graph(graph, "depot.py", "weigh", 1, start=1).helped
+    assert not by_graph(graph, "depot.py", "weigh", 1, source_only=True).helped
+
+
+def test_overriding_members_of_one_overload_are_listed():
+    text = """\
+abstract class Scale {
+  abstract int weigh(String name);
+  abstract int weigh(int size);
+}
+class Deep extends Scale {
+  int weigh(String name) { return 1; }
+  int weigh(int size) { return 2; }
+}
+class Deeper extends Deep { int weigh(String name) { return 3; } }
+"""
+    texts = {
+        "Scale.java": text,
+        "tests/Fake.java": "class Fake extends Scale { int weigh(int size) { return 0; } }\n",
+    }
+    graph = graph_of(texts, {path: flags_of(path) for path in texts})
+
+    def lines(**fields: object) -> list[str]:
+        asked = {"reference_type": EdgeKind.OVERRIDES, **fields}
+        reply = by_graph(graph, "Scale.java", "Scale.weigh", 2, **asked)
+        assert unpack_lines(reply.explained)["Scale.java"] == [2, 3, 6, 7, 9]
+        entries = reply.entries
+        return [f"{one.symbol} {one.line} {one.group.value}" for one in entries]
+
+    assert lines(one_overload=True) == ["Deep.weigh 6 overrides", "Deeper.weigh 9 overrides"]
+    assert lines() == [
+        "Deep.weigh 6 overrides", "Deep.weigh 7 overrides", "Deeper.weigh 9 overrides", "Fake.weigh 1 tests",
+    ]  # fmt: skip
+    assert lines(source_only=True, path_filter="Scale.java", start=1, limit=1) == ["Deep.weigh 7 overrides"]

@@ -7,8 +7,10 @@ from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolK
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     Definition,
+    HelpedTests,
     ImportSource,
     OverloadChoice,
+    PlacedSymbol,
     Reconciliation,
     ReferenceEntry,
     ReferenceGroup,
@@ -260,7 +262,6 @@ def test_the_body_around_a_use_is_shown_once() -> None:
     "update",
     [
         {"status": EdgeStatus.CANDIDATE},
-        {"group": ReferenceGroup.TESTS},
         {"group": ReferenceGroup.IMPORTS},
         {"enclosing": None},
     ],
@@ -268,6 +269,15 @@ def test_the_body_around_a_use_is_shown_once() -> None:
 def test_only_sure_uses_in_a_known_function_have_bodies(update) -> None:
     bodies, _ = with_bodies((INSIDE.model_copy(update=update),))
     assert not bodies
+
+
+def test_tests_have_bodies_where_nothing_else_is_listed() -> None:
+    test = INSIDE.model_copy(update={"group": ReferenceGroup.TESTS, "file_path": "tests/test_depot.py"})
+    bodies, lines = with_bodies((test,) * (references.ONLY_TESTS_WITH_TEXT_MAX + 1))
+    assert [one["file_path"] for one in bodies] == ["tests/test_depot.py"]
+    assert "      4:     weigh(1)" in lines
+    bodies, _ = with_bodies((INSIDE, test))
+    assert [one["file_path"] for one in bodies] == [INSIDE.file_path]
 
 
 def test_bodies_beyond_the_budget_are_counted() -> None:
@@ -296,14 +306,39 @@ def test_many_tests_are_rows_by_file() -> None:
         for file, count in (("tests/a.py", 9), ("tests/b.py", 2))
         for line in range(3, 3 + count)
     ]
-    _, lines = rendered((*tests,))
+    _, lines = rendered((CALL, *tests))
     at = lines.index("11 test lines:")
     assert lines[at + 1 : at + 3] == [
         "  tests/a.py: test_run (2-40) 3/4/5/6/7/8/9/10/11",
         "  tests/b.py: test_run (2-40) 3/4",
     ]
-    _, lines = rendered(tuple(tests[:10]))
-    assert "    test_run (2-40)" in lines
+    for shown in ((CALL, *tests[:10]), tests):  # few, and nothing else
+        _, lines = rendered(tuple(shown))
+        assert "    test_run (2-40)" in lines
+
+
+def test_tests_behind_a_fixture_are_listed() -> None:
+    def placed(file: str, name: str, start: int) -> PlacedSymbol:
+        return PlacedSymbol(
+            file_path=file, symbol=EnclosingSymbol(name=name, start_line=start, end_line=start + 2)
+        )
+
+    helped = HelpedTests(
+        helper=placed("tests/conftest.py", "depot", 3),
+        tests=(placed("tests/conftest.py", "test_a", 9), placed("tests/test_b.py", "test_b", 1)),
+        total=5,
+    )
+    found = SymbolReferences(
+        symbol="weigh", definitions=(DEFINITION,), total_definitions=1, entries=(CALL,), helped=(helped,)
+    )
+    lines = references.answer(
+        ReferencesReply(answers=(found,), receipt=RECEIPT), ReferencesRequest(tenant="t", symbols=("weigh",))
+    ).text.split("\n")
+    at = lines.index("tests that run it through a fixture or a helper:")
+    assert (
+        lines[at + 1]
+        == "  tests/conftest.py depot (3-5): test_a (9-11), tests/test_b.py test_b (1-3), … 3 more"
+    )
 
 
 def test_lines_of_tests_by_name_only_have_their_text() -> None:

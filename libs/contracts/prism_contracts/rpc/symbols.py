@@ -43,6 +43,7 @@ class ReferenceGroup(StrEnum):
     VALUES = "values"  # passed or read
     ASSIGNMENTS = "assignments"  # written or renamed
     IMPORTS = "imports"
+    OVERRIDES = "overrides"  # members that override it, if they are asked for
     TESTS = "tests"  # any kind, in a test file
 
 
@@ -160,6 +161,21 @@ class ReferenceEntry(Message):
     enclosing: EnclosingSymbol | None = None  # `symbol` with its range, as far as the index knows
 
 
+class PlacedSymbol(Message):
+    """A symbol and its file."""
+
+    file_path: str
+    symbol: EnclosingSymbol
+
+
+class HelpedTests(Message):
+    """A fixture or another helper of tests that uses a symbol, and the tests that run it, at any distance."""
+
+    helper: PlacedSymbol
+    tests: tuple[PlacedSymbol, ...]  # the first of them
+    total: int
+
+
 class TextLine(Message):
     """A line that contains a name."""
 
@@ -239,6 +255,7 @@ class SymbolReferences(Message):
     # many files to read, the number of files.
     other_repositories: dict[str, int] = {}
     unread_repositories: dict[str, int] = {}
+    helped: tuple[HelpedTests, ...] = ()  # on the first page, of the references that it counts
 
 
 class ReferencesReply(Message):
@@ -283,6 +300,7 @@ class UsesReply(Message):
     resolved: int  # including those that do not match it
     candidates: int
     elsewhere: int  # references of that name to something else
+    helped: tuple[HelpedTests, ...] = ()
     used: str = ""  # packed: the lines of all references, by `group<tab>status<tab>path`
     explained: str = ""  # packed: by path, the lines that define or use something of that name, or use the symbol under an alias
 

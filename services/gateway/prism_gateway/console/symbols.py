@@ -34,6 +34,7 @@ HEADINGS: Final = {
     ReferenceGroup.VALUES: "Passed or read",
     ReferenceGroup.ASSIGNMENTS: "Written",
     ReferenceGroup.IMPORTS: "Imports",
+    ReferenceGroup.OVERRIDES: "Overrides",
     ReferenceGroup.TESTS: "Tests",
 }
 

@@ -13,7 +13,8 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from prism_catalog.target import Target
-from prism_contracts.code import EdgeStatus, Flag, ReferenceKind, Strategy
+from prism_contracts.code import EdgeKind, EdgeStatus, Flag, ReferenceKind, Strategy
+from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     REFERENCES_LIMIT_MAX,
@@ -100,6 +101,12 @@ class ReferenceFinder:
         """Returns a page of the references of a symbol, and the lines that they leave unexplained."""
         search = await self._search(target, symbol, request)
         uses = await self._by_graph(search)
+        if uses is None and request.reference_type is EdgeKind.OVERRIDES and search.query.match.found:
+            raise PrismError(
+                ErrorCode.GRAPH_NOT_BUILT,
+                "Members that override another one are known once the graph of the repository is built.",
+                "Retry in a few seconds, for one repository. Without reference_type, calls are listed.",
+            )
         if uses is not None:
             points = [*search.wanted, *_others(uses.entries, search.listed, search.wanted)]
             texts = await self._texts_of(search, points, uses)

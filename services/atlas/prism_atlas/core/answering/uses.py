@@ -5,6 +5,8 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from prism_atlas.core.answering.helped_tests import helped_tests
+from prism_atlas.core.answering.overriding_members import overriding
 from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, Graph
 from prism_atlas.core.overloads import Overloads
 from prism_atlas.core.uses import (
@@ -18,7 +20,7 @@ from prism_atlas.core.uses import (
     targets_of,
     used_lines,
 )
-from prism_contracts.code import EDGE_KINDS, EdgeStatus, ReferenceKind
+from prism_contracts.code import EDGE_KINDS, EdgeKind, EdgeStatus, ReferenceKind
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, UsesReply, UsesRequest
 from prism_runtime.packing import pack_lines
@@ -41,6 +43,9 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
             f"The graph has no definition of {request.name!r} in that place.",
             "Retry when the graph is up to date.",
         )
+    if request.reference_type is EdgeKind.OVERRIDES:
+        asked = definitions_at(graph, request.definitions) if request.one_overload else targets
+        return overriding(graph, repo, request, asked)
     overloads = Overloads(graph, targets)
     every = find_uses(graph, request.name, targets)
     if overloads.types:
@@ -55,6 +60,8 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
     counts = Counter(kept.group.tolist())
     resolved = int(np.count_nonzero(every.status == _RESOLVED))
     named = references_by_name(graph, request.name)
+    in_tests = kept.reference[(kept.group == TESTS) & (kept.status == _RESOLVED)] if not request.start else []
+    sources = np.unique(graph.references.source[in_tests]).tolist() if len(in_tests) else []
     return UsesReply(
         entries=tuple(
             _entry(graph, repo, page, position, None if request.one_overload else overloads)
@@ -64,6 +71,7 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
         resolved=resolved,
         candidates=len(every.reference) - resolved,
         elsewhere=len(named) - int(np.count_nonzero(np.isin(every.reference, named))),
+        helped=helped_tests(graph, sources),
         used=pack_lines(used_lines(graph, every)),
         explained=pack_lines(explained_lines(graph, request.name, every)),
     )

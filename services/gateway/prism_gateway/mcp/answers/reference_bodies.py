@@ -12,8 +12,6 @@ BODY_LINES_MAX = 60
 FRAME_LINES = 6
 # The indent and the number of a line.
 LINE_CHARS = 12
-# Imports are on one line, and tests are shown as lines.
-WITHOUT_BODIES = (ReferenceGroup.IMPORTS, ReferenceGroup.TESTS)
 
 
 class BodyPlace(NamedTuple):
@@ -53,23 +51,29 @@ class FittingBodies(NamedTuple):
     left_out: int
 
 
+def are_tests(entries: Iterable[ReferenceEntry]) -> bool:
+    """Whether all references are in tests, as with a filter of their folder."""
+    return all(entry.group is ReferenceGroup.TESTS for entry in entries)
+
+
 def place_of(entry: ReferenceEntry) -> BodyPlace | None:
-    """Returns the symbol around a sure use outside tests, if the index knows its range."""
+    """Returns the symbol around a sure use, if the index knows its range. Imports are on one line."""
     around = entry.enclosing
     if around is None or not around.end_line:
         return None
-    if entry.status is not EdgeStatus.RESOLVED or entry.group in WITHOUT_BODIES:
+    if entry.status is not EdgeStatus.RESOLVED or entry.group is ReferenceGroup.IMPORTS:
         return None
     lines = FileRange(file_path=entry.file_path, start_line=around.start_line, end_line=around.end_line)
     return BodyPlace(entry.repo, lines)
 
 
 def body_uses(reply: ReferencesReply) -> dict[BodyPlace, BodyUse]:
-    """Returns the symbols whose bodies hold references."""
+    """Returns the symbols whose bodies hold references: those of tests only if there are no others."""
     found: dict[BodyPlace, BodyUse] = {}
+    with_tests = all(are_tests(one.entries) for one in reply.answers)
     for number, one in enumerate(reply.answers):
         for entry in one.entries:
-            place = place_of(entry)
+            place = place_of(entry) if with_tests or entry.group is not ReferenceGroup.TESTS else None
             if place:
                 use = found.setdefault(place, BodyUse(number, entry.group, []))
                 if (use.answer, use.group) == (number, entry.group):

@@ -22,7 +22,13 @@ from prism_contracts.rpc.symbols import (
 from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers.places import PlaceLine, file_label, place_lines, several, symbol_name
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
-from prism_gateway.mcp.answers.reference_bodies import NO_BODIES, Bodies, BodyPlace, bodies_that_fit
+from prism_gateway.mcp.answers.reference_bodies import (
+    NO_BODIES,
+    Bodies,
+    BodyPlace,
+    are_tests,
+    bodies_that_fit,
+)
 from prism_gateway.mcp.answers.symbols import imported_lines, no_definition_line
 from prism_gateway.mcp.tool import Answer, Json
 
@@ -34,6 +40,8 @@ ENTRY_CHARS = 160
 TESTS_WITH_TEXT_MAX = 10
 # Of lines that may mean something else so many have their text: a reader judges by it.
 UNSURE_WITH_TEXT_MAX = 20
+# The same if nothing but tests is asked for.
+ONLY_TESTS_WITH_TEXT_MAX = 40
 # What a line of a group is, in headings and counts.
 COUNTED = {
     ReferenceGroup.CALLERS: "call",
@@ -42,6 +50,7 @@ COUNTED = {
     ReferenceGroup.VALUES: "other use",  # passed or read
     ReferenceGroup.ASSIGNMENTS: "write",
     ReferenceGroup.IMPORTS: "import",
+    ReferenceGroup.OVERRIDES: "override",
     ReferenceGroup.TESTS: "test line",
 }
 # The fields of a request that filter references.
@@ -150,6 +159,8 @@ def symbol_json(found: SymbolReferences, kept: Json | None = None) -> Json:
     }
     if found.reconciliation:
         result["reconciliation"] = found.reconciliation.model_dump(mode="json")
+    if found.helped:
+        result["helped"] = [one.model_dump(mode="json") for one in found.helped]
     if found.overload:
         result["overload"] = found.overload.model_dump(mode="json")
     for field in ("imported_from", "other_repositories", "unread_repositories"):
@@ -278,6 +289,7 @@ def group_lines(
             yield _UNCERTAIN[certainty]
         for group, uses in _by_group(entries).items():
             yield from _group(ReferenceGroup(group), uses, found, kept, layout)
+    yield from _helped_lines(found)
     if found.next_cursor:
         yield f"more: cursor={found.next_cursor}"
     if found.reconciliation:
@@ -338,10 +350,31 @@ def _group(
         yield from _places(entries, layout)
     elif entries[0].status is EdgeStatus.CANDIDATE:
         yield from _with_text_first(entries, UNSURE_WITH_TEXT_MAX, layout)
-    elif len(entries) > TESTS_WITH_TEXT_MAX:
+    elif _are_many(entries, found, layout):
         yield from _rows_by_file(entries, layout.with_repo, layout.overloads)
     else:
         yield from _places(entries, layout)
+
+
+def _are_many(entries: Sequence[ReferenceEntry], found: SymbolReferences, layout: _Layout) -> bool:
+    """Whether lines of tests are listed without their text."""
+    if any(layout.bodies.around(entry) for entry in entries):
+        return False
+    return len(entries) > (ONLY_TESTS_WITH_TEXT_MAX if are_tests(found.entries) else TESTS_WITH_TEXT_MAX)
+
+
+def _helped_lines(found: SymbolReferences) -> Iterator[str]:
+    """Returns the tests that use the symbol through fixtures and helpers, a line for each of these."""
+    if found.helped:
+        yield "tests that run it through a fixture or a helper:"
+    for one in found.helped:
+        path, tests = one.helper.file_path, []
+        for test in one.tests:
+            shown = symbol_name(test.symbol)
+            tests.append(shown if test.file_path == path else f"{test.file_path} {shown}")
+            path = test.file_path
+        more = f", … {one.total - len(tests)} more" if one.total > len(tests) else ""
+        yield f"  {one.helper.file_path} {symbol_name(one.helper.symbol)}: {', '.join(tests)}{more}"
 
 
 def heading(group: ReferenceGroup, shown: int, total: int) -> str:

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from prism_contracts import types
 from prism_contracts.code import EdgeKind, SymbolKind
-from prism_contracts.errors import ErrorCode, PrismError
+from prism_contracts.errors import PrismError
 from prism_contracts.rpc.files import (
     LINES,
     LIST_FILES,
@@ -222,12 +222,6 @@ async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> A
 
 async def find_references(call: Call, arguments: FindReferences) -> Answer:
     kind = arguments.reference_type or None
-    if kind == EdgeKind.OVERRIDES:
-        raise PrismError(
-            ErrorCode.INVALID_ARGUMENT,
-            "Members that override another one are no references to it.",
-            "Call get_type_hierarchy for its type: it lists them. Without reference_type, this tool lists the calls.",
-        )
     request = call.request(ReferencesRequest, arguments, reference_type=kind)
     reply, _ = await ask_for_what_fits(
         call,

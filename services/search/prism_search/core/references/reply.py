@@ -102,6 +102,7 @@ def symbol_references(
         matched=match.name.matched_suffix(match.found[0].fit) if match.found else "",
         unparsed=match.unparsed,
         overload=match.overload,
+        helped=uses.helped if is_main else (),
     )
 
 
