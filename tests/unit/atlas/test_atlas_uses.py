@@ -197,6 +197,12 @@ def test_uses_of_one_overload_are_those_that_call_it_and_those_that_may(name, li
     assert {place: "".join(sorted(marks)) for place, marks in by_files.items()} == found
 
 
+def test_call_of_an_object_uses_its_call_method():
+    text = "class Depot:\n    def __call__(self): ...\n\ndef run(depot: Depot):\n    depot()\n"
+    entries = by_graph(graph_of({"depot.py": text}), "depot.py", "Depot.__call__", 2).entries
+    assert [(one.line, one.status) for one in entries] == [(5, EdgeStatus.RESOLVED)]
+
+
 def reached(places: tuple[str, ...]) -> list[str]:
     return [f"#{place.rpartition(':')[2]}" for place in places]
 

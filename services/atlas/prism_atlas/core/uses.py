@@ -33,6 +33,8 @@ _ALIAS = REFERENCE_KINDS.index(ReferenceKind.ALIAS)
 _STORED = STRATEGIES.index(Strategy.STORED)
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
+# What calls an object of Python runs, by the name of the object.
+CALLED = "__call__"
 TESTS = _GROUPS.index(ReferenceGroup.TESTS)
 # By code of a kind of reference.
 _GROUP_OF = np.array([_GROUPS.index(REFERENCE_GROUPS[kind]) for kind in REFERENCE_KINDS])
@@ -172,7 +174,9 @@ def _resolved_references(graph: Graph, name: str, targets: Sequence[int]) -> Num
 
     What imports a whole module that is the symbol gives it any name.
     """
-    found = np.unique(np.concatenate([graph.meaning(target) for target in targets]))
+    found: Numbers = np.unique(np.concatenate([graph.meaning(target) for target in targets]))
+    if name == CALLED:
+        return found
     names = graph.references.name[found]
     is_import = graph.references.kind == _IMPORT
     given = graph.aliases.alias[np.isin(graph.aliases.reference, found[is_import[found]])]
