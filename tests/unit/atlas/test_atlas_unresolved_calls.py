@@ -1,6 +1,7 @@
 """Calls without an edge, by what they call."""
 
 import pytest
+from atlas_files import graph_of
 from graph_sketch import Sketch, node
 
 from prism_atlas.core.unresolved_calls import unresolved_calls, unresolved_stops
@@ -77,3 +78,49 @@ def test_calls_of_wanted_names_come_first():
     assert [line.line for line in stored.lines] == [4, 2, 3]
     (stored,) = unresolved_stops(graph, [(node(graph, "f:ship"), text)])
     assert [line.line for line in stored.lines] == [2, 3, 4]
+
+
+STORED = """\
+from typing import Final
+
+def load_text(path): ...
+def load_data(path): ...
+
+LOADERS = {
+    "text": load_text,
+    "data": load_data,
+}
+
+
+class Depot:
+    def __init__(self, execute):
+        self._execute: Final = execute
+
+    def run(self, kind, path):
+        self._execute(self.paths(path))
+        town.LOADERS[kind](path)
+        unknown(path)
+
+
+class Town:
+    def _execute(self, path): ...
+
+    def depot(self):
+        return Depot(self._execute)
+"""
+
+
+def test_stop_names_what_the_called_name_may_hold():
+    graph = graph_of({"depot.py": STORED})
+    run = node_of(graph, "Depot.run")
+    lines = STORED.split("\n")
+    text = "\n".join(lines[int(graph.symbols.start_line[run]) - 1 : int(graph.symbols.end_line[run])])
+    (stop,) = [one for one in unresolved_stops(graph, [(run, text)]) if one.reason is VALUE]
+    held = {one.name: [function.symbol for function in one.functions] for one in stop.stored}
+    assert held == {"_execute": ["Town._execute"], "LOADERS": ["load_text", "load_data"]}
+    (execute,) = [one for one in stop.stored if one.name == "_execute"]
+    assert execute.places == ("depot.py:14", "depot.py:26")
+
+
+def node_of(graph, qualified_name: str) -> int:
+    return int(graph.qualified(qualified_name)[0])

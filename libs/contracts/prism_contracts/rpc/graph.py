@@ -87,17 +87,26 @@ class StopReason(StrEnum):
     OUTSIDE = "outside"  # a call of something that the repository does not define
 
 
+class StoredValue(Message):
+    """A name that is called and is no function there: what it may hold, and where it is set or passed."""
+
+    name: str
+    functions: tuple[GraphNode, ...] = ()
+    places: tuple[str, ...] = ()  # `file:line`
+
+
 class WalkStop(Message):
     """Places at which a walk stopped for one reason, and the first of them.
 
     For a call without an edge, `lines` has its text (outside the repository: what it calls), `nodes` the
-    functions around them in the same order.
+    functions around them in the same order. `stored` is what the called names hold, as far as it is in sight.
     """
 
     reason: StopReason
     count: int
     nodes: tuple[GraphNode, ...] = ()
     lines: tuple[SourceLine, ...] = ()
+    stored: tuple[StoredValue, ...] = ()
 
 
 class SymbolWalkRequest(ScopedRequest):

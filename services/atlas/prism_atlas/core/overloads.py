@@ -19,8 +19,9 @@ from prism_atlas.core.graph import (
     Numbers,
 )
 from prism_atlas.core.hierarchy import constructed, with_constructors
+from prism_atlas.core.overriding import CONSTRUCTOR_NAMES
 from prism_atlas.core.uses import UseTable
-from prism_contracts.code import CALLABLE_KINDS, EdgeKind, EdgeStatus, ReferenceKind, Strategy
+from prism_contracts.code import CALLABLE_KINDS, EdgeKind, EdgeStatus, ReferenceKind, Strategy, SymbolKind
 from prism_resolver.parameters import OVERLOADS
 
 _CALLS = EDGE_KINDS.index(EdgeKind.CALLS)
@@ -29,6 +30,7 @@ _IMPORT = REFERENCE_KINDS.index(ReferenceKind.IMPORT)
 _RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _OVERLOAD = STRATEGIES.index(Strategy.OVERLOAD)
+_CONSTRUCTOR = SYMBOL_KINDS.index(SymbolKind.CONSTRUCTOR)
 _CALLABLE = np.isin(SYMBOL_KINDS, list(CALLABLE_KINDS))
 
 
@@ -117,6 +119,12 @@ class Overloads:
 
     def _types_made_by(self, definitions: Sequence[int]) -> set[int]:
         """Returns the types of definitions that are all constructors; none otherwise."""
+        graph, symbols = self._graph, self._graph.symbols
+        if not all(
+            symbols.kind[node] == _CONSTRUCTOR or graph.strings[symbols.name[node]] in CONSTRUCTOR_NAMES
+            for node in definitions
+        ):  # the common case
+            return set()
         makers = np.array(definitions, np.int32)
         found = constructed(self._graph, makers)
         owners = self._graph.symbols.parent[makers]

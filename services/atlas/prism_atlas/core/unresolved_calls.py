@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from prism_atlas.core.graph import EDGE_KINDS, NONE, Graph
 from prism_atlas.core.rendering import render_nodes
+from prism_atlas.core.stored_values import stored_values
 from prism_atlas.core.traversal import follow, step, within
 from prism_contracts.code import EdgeKind
 from prism_contracts.rpc.graph import SourceLine, StopReason, WalkStop
@@ -99,8 +100,10 @@ def unresolved_stops(
     )
     stored.sort(key=lambda one: not wanted or _last_name(one[2].called) not in wanted)
     outside = {one[2].called: one for one in reversed(found) if one[2].reason is StopReason.OUTSIDE}
+    called = [call.called for _, _, call in found if call.reason is StopReason.VALUE]
+    held = stored_values(graph, called)
     stops = [
-        _stop(graph, StopReason.VALUE, len(stored), stored),
+        _stop(graph, StopReason.VALUE, len(stored), stored).model_copy(update={"stored": held}),
         _stop(graph, StopReason.OUTSIDE, len(outside), list(reversed(outside.values()))),
     ]
     return tuple(stop for stop in stops if stop.count)

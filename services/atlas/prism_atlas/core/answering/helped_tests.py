@@ -25,6 +25,9 @@ def helped_tests(graph: Graph, sources: Iterable[int]) -> tuple[HelpedTests, ...
 
     Follows sure calls within tests, and requests of fixtures.
     """
+    sources = list(sources)
+    if not sources:
+        return ()
     tests = set(graph.with_role(Role.TEST).tolist())
     helpers = [
         node

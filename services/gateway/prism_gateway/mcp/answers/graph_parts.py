@@ -10,6 +10,7 @@ from prism_contracts.rpc.graph import (
     GraphNode,
     SourceLine,
     StopReason,
+    StoredValue,
     TreeBranch,
     WalkStop,
 )
@@ -216,9 +217,16 @@ def stop_lines(stops: Iterable[WalkStop]) -> Iterator[str]:
                 for line, node in zip(stop.lines, stop.nodes, strict=True)
             )
             yield from (line for line in place_lines(places) if line)
+            yield from map(_stored_line, stop.stored)
         elif stop.reason is StopReason.OUTSIDE:
             rest = " …" if stop.count > len(stop.lines) else ""
             yield f"outside the repository ({stop.count}): {', '.join(line.text for line in stop.lines)}{rest}"
+
+
+def _stored_line(stored: StoredValue) -> str:
+    """Returns what a called name may hold: `load may hold Depot.load depot.py:3-9, given at shop.py:4`."""
+    given = f", given at {', '.join(stored.places)}" if stored.places else ""
+    return f"  {stored.name} may hold {'; '.join(map(node_line, stored.functions))}{given}"
 
 
 def stop_lacks(stops: Iterable[WalkStop]) -> Iterator[str]:
