@@ -14,10 +14,11 @@ from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, EdgeKind, EdgeStatu
 
 ASKED_KINDS = (CALLABLE_KINDS | TYPE_KINDS) - {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.MACRO}
 # A call of a class calls this member of it.
-CONSTRUCTORS = frozenset({"__init__", "constructor"})
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor"})
 # Names of what a module exports as a whole, which Prism names by the file where it has no other name.
 WHOLES = frozenset({"default", "exports"})
 VALUE = "value"
+CPP = frozenset({"h", "hh", "hpp", "hxx", "cc", "cpp", "cxx", "inl", "ipp"})
 
 
 class Symbol(NamedTuple):
@@ -97,6 +98,11 @@ class Comparison(NamedTuple):
     false_zeros: tuple[Symbol, ...]
 
 
+def is_cpp(path: str) -> bool:
+    """Whether a file may be of C++."""
+    return path.rpartition(".")[2] in CPP
+
+
 def compare(truth: Truth, defined: Sequence[Defined], answers: Sequence[Answer]) -> Comparison:
     """Compare every answered edge within the files of the truth with every true edge."""
     symbols = _Symbols(defined)
@@ -122,7 +128,10 @@ class _Symbols:
     def __init__(self, defined: Iterable[Defined]) -> None:
         self._by_name: dict[tuple[str, str], list[Defined]] = defaultdict(list)
         self._by_path: dict[str, list[Defined]] = defaultdict(list)
+        self._members: dict[str, list[Symbol]] = defaultdict(list)  # of C++, by qualified name
         for one in defined:
+            if is_cpp(one.symbol.path) and "." in one.symbol.name:
+                self._members[one.symbol.name].append(one.symbol)
             self._by_name[one.symbol.path, _last(one.symbol.name)].append(one)
             self._by_path[one.symbol.path].append(one)
 
@@ -145,10 +154,15 @@ class _Symbols:
 
     def meant_by(self, asked: Symbol) -> frozenset[Symbol]:
         """A question for `get` covers every `get` of the file, and one for `Session.get` that of any
-        `Session` in it.
+        `Session` in it. In C++ a member of a name is one symbol, in its header and in its source.
         """
-        same = (one.symbol for one in self._by_name[asked.path, _last(asked.name)])
-        return frozenset(one for one in same if one == asked or one.name.endswith(f".{asked.name}"))
+        same = [one.symbol for one in self._by_name[asked.path, _last(asked.name)]]
+        elsewhere = self._members.get(asked.name, ()) if is_cpp(asked.path) else ()
+        return frozenset(
+            one
+            for one in (*same, *elsewhere)
+            if one == asked or one.name == asked.name or one.name.endswith(f".{asked.name}")
+        )
 
 
 def _judge(asked: Symbol, edge: Edge, uses: Sequence[Use], symbols: _Symbols) -> Judged:
@@ -157,7 +171,10 @@ def _judge(asked: Symbol, edge: Edge, uses: Sequence[Use], symbols: _Symbols) ->
         return Judged(asked, edge, Verdict.RIGHT, ())
     # If the line has the name itself, the name decides; else the symbol is used under an alias.
     deciding = [use for use in uses if use.name == _last(asked.name)] or uses
-    is_known = bool(deciding) and all(use.is_known for use in deciding)
+    # What a field holds is no meaning of its name.
+    is_known = (
+        edge.strategy is not Strategy.STORED and bool(deciding) and all(use.is_known for use in deciding)
+    )
     return Judged(asked, edge, Verdict.WRONG if is_known else Verdict.UNJUDGED, tuple(deciding))
 
 

@@ -2,7 +2,7 @@
 
 Runs in its own environment, so it imports nothing but libclang. `truth.py` defines the output. Each source is parsed with
 all folders of headers as include paths, and with the headers of the machine; nothing is built. A header is seen in the
-sources that include it. If there are more uses than USES_MAX, whole files are drawn at random.
+first sources that include it. If there are more uses than USES_MAX, whole files are drawn at random.
 """
 
 import json
@@ -10,7 +10,7 @@ import random
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from ctypes import byref, c_uint
 from importlib.metadata import version
@@ -23,6 +23,8 @@ from clang.cindex import CursorKind  # type: ignore[import-not-found, unused-ign
 HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".inc"})
 # Options of clang_parseTranslationUnit: a record of macros, and no end at the first missing header.
 MACROS, KEEP_GOING = 0x01, 0x200
+# Sources in which a header is read. In further ones its names mean the same, and a walk takes seconds.
+READS_OF_A_HEADER_MAX = 2
 FUNCTIONS = frozenset(
     {
         CursorKind.FUNCTION_DECL,
@@ -130,6 +132,7 @@ class Reader:
 
     def __init__(self, folder: Path, paths: Sequence[str]) -> None:
         self.seen: set[str] = set()
+        self._reads: Counter[str] = Counter()  # of headers
         self._folder = folder
         self._paths = frozenset(paths)
         self._index = cindex.Index.create()
@@ -150,7 +153,7 @@ class Reader:
         language = ["-x", "c"] if is_c or path.endswith(".c") else ["-x", "c++", "-std=c++20"]
         options = [*language, *self._include_options(path), *self._machine_options]
         unit = self._index.parse(str(self._folder / path), options, options=MACROS | KEEP_GOING)
-        todo = [unit.cursor]
+        todo, here = [unit.cursor], set()
         while todo:
             cursor = todo.pop()
             for child in cursor.get_children():
@@ -158,10 +161,15 @@ class Reader:
                 is_top = cursor is unit.cursor
                 if is_top and place is None:
                     continue  # a header of the machine
+                if is_top and place is not None and place.path != path:
+                    if self._reads[place.path] >= READS_OF_A_HEADER_MAX:
+                        continue
+                    here.add(place.path)
                 if place is not None:
                     self.seen.add(place.path)
                     self._note(child, cursor, place)
                 todo.append(child)
+        self._reads.update(here)
 
     def _include_options(self, path: str) -> list[str]:
         """Returns the folders of headers, the nearest first: several programs may have headers of one name."""

@@ -1,6 +1,9 @@
 """An agent prepares an edit over MCP, in a repository that was indexed with the command line."""
 
+import asyncio
+
 import pytest
+from running_stack import WAIT_SECONDS_MAX, Agent, Json
 
 REPO = "acme/parcels"
 FILES = {
@@ -36,3 +39,61 @@ async def test_tools_return_the_context_of_an_edit(shared_stack) -> None:
     assert [document["content"] for document in context["documents"]] == [FILES["README.md"].rstrip()]
     assert missed["code"] == "symbol_not_found"
     assert missed["details"]["suggestions"][0].split(" ")[0] == "weigh_parcel"
+
+
+C_REPO = "acme/scales"
+C_FILES = {
+    "depot.h": "int weigh_parcel(int grams);\n",
+    "depot.c": '#include "depot.h"\nint weigh_parcel(int grams) { return grams; }\n',
+    "test/test_unity.c": """#include "../depot.h"
+static void weighs_a_parcel(void) {
+  weigh_parcel(1);
+}
+int main(void) {
+  RUN_TEST(weighs_a_parcel);
+}
+""",
+    "test/test_google.cpp": """#include "../depot.h"
+TEST_F(Depot, weighs) {
+  EXPECT_EQ(weigh_parcel(1), 1);
+}
+""",
+    "test/test_catch.cpp": """#include "../depot.h"
+TEST_CASE("a parcel is weighed", "[depot]") {
+  REQUIRE(weigh_parcel(1) == 1);
+}
+""",
+}
+
+
+async def impact_of(agent: Agent, symbol: str) -> Json:
+    """Returns the impact of a change, once the graph is built."""
+    async with asyncio.timeout(WAIT_SECONDS_MAX):
+        while True:
+            found, code = await agent.outcome("impact_of_change", symbol=symbol)
+            if found:
+                return found
+            assert code == "graph_not_built", code
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+def scales(shared_stack, make_repo) -> None:
+    shared_stack.index(make_repo("scales", C_FILES).folder, "--name", C_REPO)
+
+
+@pytest.mark.usefixtures("scales")
+async def test_tools_name_the_tests_that_macros_of_c_define(shared_stack) -> None:
+    names = {"weighs_a_parcel", "Depot.weighs", "a parcel is weighed"}
+    async with shared_stack.agent(C_REPO) as agent:
+        impact = await impact_of(agent, "weigh_parcel")
+        edit = await agent.ask("prepare_to_edit", symbol="weigh_parcel")
+        uses = await agent.ask("find_references", symbols=["weigh_parcel"])
+    assert {test["symbol"] for test in edit["tests"]} == names
+    tests = uses["answers"][0]["groups"]["tests"]
+    assert {(entry["symbol"], entry["line"]) for entry in tests} == {
+        ("weighs_a_parcel", 3),
+        ("Depot.weighs", 3),
+        ("a parcel is weighed", 3),
+    }
+    assert {test["node"]["symbol"] for test in impact["tests"]} == names

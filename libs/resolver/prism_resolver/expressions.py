@@ -40,6 +40,8 @@ class Step(NamedTuple):
 
 
 CALL = Step("")
+# An item of the previous steps: `depots[0]`.
+ITEM = Step("operator[]")
 
 
 @lru_cache(maxsize=50_000)
@@ -53,8 +55,10 @@ def is_own_object(name: str, language: str) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def steps_of(expression: str) -> tuple[Step, ...]:
-    """Returns the steps of a dotted expression; none for operators, literals and items of containers.
+def steps_of(expression: str, *, subscripts: bool = False) -> tuple[Step, ...]:
+    """Returns the steps of a dotted expression; none for operators and literals.
+
+    An item of a container is a step with `subscripts`; without, such an expression has no steps.
 
     >>> steps_of("new Depot(gate).open")
     (Step(name='Depot'), Step(name=''), Step(name='open'))
@@ -63,25 +67,25 @@ def steps_of(expression: str) -> tuple[Step, ...]:
         return ()
     text = _without_prefix(expression.strip())
     if text.startswith("("):
-        return _from_group(text, _end_of_group(text, 0))
-    return _steps(text, [], 0)
+        return _from_group(text, _end_of_group(text, 0), subscripts=subscripts)
+    return _steps(text, [], 0, subscripts=subscripts)
 
 
-def _from_group(text: str, end: int) -> tuple[Step, ...]:
+def _from_group(text: str, end: int, *, subscripts: bool) -> tuple[Step, ...]:
     """Returns the steps of an expression that begins with brackets up to `end`: `(depot)`, `((Depot) gate).open`."""
     if not end:
         return ()
     inner = text[1 : end - 1].strip()
     cast = _CAST.match(inner) or _AS.fullmatch(inner)
     # What is cast to a type has its members, as what its constructor makes.
-    steps = (*steps_of(cast["type"]), CALL) if cast else steps_of(inner)
+    steps = (*steps_of(cast["type"]), CALL) if cast else steps_of(inner, subscripts=subscripts)
     if end == len(text) or not steps:
         return steps
     after = _after_dot(text, end)
-    return _steps(text, list(steps), after) if after > end else ()
+    return _steps(text, list(steps), after, subscripts=subscripts) if after > end else ()
 
 
-def _steps(text: str, steps: list[Step], at: int) -> tuple[Step, ...]:
+def _steps(text: str, steps: list[Step], at: int, *, subscripts: bool) -> tuple[Step, ...]:
     """Returns the steps of a text from a position on, after those before it."""
     first = next((mark for mark in (ABSOLUTE, TOP) if text.startswith(mark)), "")
     if first:
@@ -95,11 +99,12 @@ def _steps(text: str, steps: list[Step], at: int) -> tuple[Step, ...]:
             return ()
         steps.append(Step(name[0].strip("!?")))
         at = _after_generics(text, name.end())
-        while text.startswith(("(", "{"), at):  # `Depot{gate}` creates an instance in Go, Rust and Swift
+        while text.startswith(("(", "{", "[") if subscripts else ("(", "{"), at):
+            # `Depot{gate}` creates an instance in Go, Rust and Swift
+            steps.append(ITEM if text.startswith("[", at) else CALL)
             at = _end_of_group(text, at)
             if not at:
                 return ()
-            steps.append(CALL)
         at = _after_dot(text, at)
     if first and steps:
         steps[0] = Step(f"{first}{steps[0].name}")

@@ -44,7 +44,7 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     known = named.union(one.name for one in facts.bindings if one.type or one.made_by)
     # A variable alone is no use of anything in JavaScript, whose variables of modules are symbols.
     heads = named if facts.language in ECMASCRIPT else known
-    is_open = facts.language in TYPES_WITHOUT_IMPORT
+    is_open = facts.language in TYPES_WITHOUT_IMPORT | {"cpp"}  # C++ sees what it includes
     found = (
         use
         for reference in facts.references
@@ -94,7 +94,9 @@ def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
     """Yields the names before the dot. A call before it has its own reference, maybe in a line before, with the names
     in front of it.
     """
-    steps = () if reference.kind is ReferenceKind.IMPORT else steps_of(reference.qualifier)
+    qualifier = "" if reference.kind is ReferenceKind.IMPORT else reference.qualifier
+    # `town.depots[0].open()` uses `town.depots`.
+    steps = steps_of(qualifier) or steps_of(qualifier.partition("[")[0])
     if CALL in steps:
         return
     for position, step in enumerate(steps):

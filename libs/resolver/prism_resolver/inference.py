@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from prism_contracts.code import CALLABLE_KINDS, OBJECT_TYPE, TYPE_KINDS, VALUE_KINDS, Strategy, SymbolKind
-from prism_resolver.expressions import ABSOLUTE, CALL, REQUIRED, TOP, Step, is_own_object, steps_of
+from prism_resolver.expressions import ABSOLUTE, CALL, ITEM, REQUIRED, TOP, Step, is_own_object, steps_of
 from prism_resolver.languages import (
     BARE_IN_BODY,
     BASE_OBJECTS,
@@ -45,6 +45,10 @@ from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 STEPS_MAX = 12
 # The name of the class that RSpec describes.
 DESCRIBED = "described_class"
+# The object of the class before it, in Java.
+OWN = Step("this")
+# What `with` and `async with` of Python call.
+ENTERED, ENTERED_ASYNC = Step("__enter__"), Step("__aenter__")
 LINEAGE_MAX = 50
 # Returned values of a function that are looked at.
 RETURNED_MAX = 20
@@ -165,10 +169,20 @@ class Inference:
 
     def _with_other_parts(self, value: Value, unit: Unit) -> Value:
         """Adds the parts of a partial class in other files, and its namesakes with other type parameters."""
-        if unit.language not in DECLARED_ELSEWHERE or not self._is_class(value):
+        if unit.language not in DECLARED_ELSEWHERE:
             return value
+        if not self._is_class(value):
+            return self._with_other_overloads(value, unit)
         name = self._program.definition(value.symbols[0]).qualified_name
         others = self._program.types_named(unit, name)
+        return value._replace(symbols=tuple(dict.fromkeys((*value.symbols, *others))))
+
+    def _with_other_overloads(self, value: Value, unit: Unit) -> Value:
+        """Adds the overloads of a method of C++ that the header has, or the source."""
+        definition = self._program.definition(value.symbols[0])
+        if definition.kind is not SymbolKind.METHOD or unit.language != "cpp":
+            return value
+        others = self._program.members_in_other_files(unit, definition.qualified_name)
         return value._replace(symbols=tuple(dict.fromkeys((*value.symbols, *others))))
 
     def _imported(self, name: str, location: Location) -> Value | None:
@@ -209,11 +223,10 @@ class Inference:
             return None
         known = (unit.id, location.inside, name)
         if known not in self._namespaced:
-            values = (
-                self._program.included_value(unit, qualified_name)
-                for qualified_name in self._program.namespaced_names(unit, name, location.inside)
-            )
-            self._namespaced[known] = next((value for value in values if value.is_known), None)
+            names = list(self._program.namespaced_names(unit, name, location.inside))
+            values = (self._program.included_value(unit, one) for one in names)
+            declared = (self._program.declared_value(unit, one) for one in names)
+            self._namespaced[known] = next((value for value in (*values, *declared) if value.is_known), None)
         return self._namespaced[known]
 
     def _in_no_namespace(self, name: str, location: Location) -> Value | None:
@@ -322,11 +335,12 @@ class Inference:
                 )
                 return UNKNOWN if is_held else value  # `Mutex::new(depot).lock()`
             before = value
-            value = (
-                self.called(value, depth)
-                if step is CALL or not step.name
-                else self.member_of(value, step.name, depth)
-            )
+            if step == ITEM:
+                value = self._item_of(value, depth)
+            elif step is CALL or not step.name:
+                value = self.called(value, depth)
+            else:
+                value = self.member_of(value, step.name, depth)
             if value.kind is not ValueKind.SYMBOL and location.unit.language == "rust":
                 value = self._kept(before, step.name, depth) or value  # `depot.clone()`
             value = self._original(value, depth)
@@ -339,9 +353,20 @@ class Inference:
         is_object = value.kind is ValueKind.INSTANCE and self._language_of(value) == "rust"
         return value if is_object and (not name or name in RETURNS_OBJECT) else None
 
+    def _item_of(self, value: Value, depth: int) -> Value:
+        """Returns an item of an object of C++: by the operator of its class, or of an array of them."""
+        if value.kind is ValueKind.SYMBOL and not self._is_class(value):
+            value = self.variable_value(value, depth + 1)
+        if value.kind is not ValueKind.INSTANCE:
+            return UNKNOWN
+        operator = self.member_of(value, ITEM.name, depth + 1)
+        if operator.kind is ValueKind.SYMBOL:
+            return self.called(operator, depth + 1)
+        return value if self.lacks(value, ITEM.name) else UNKNOWN
+
     def _original(self, value: Value, depth: int) -> Value:
         """Returns the target of an alias. Any other value, or an alias of unknown target, is unchanged."""
-        if value.kind is not ValueKind.SYMBOL or len(value.symbols) > 1:
+        if value.kind is not ValueKind.SYMBOL or (value.symbols[1:] and not self._is_one_alias(value)):
             return value  # several definitions: `if` or `try` selects one at run time
         ref = value.symbols[0]
         unit, name = self._program.units[ref.file], self._program.definition(ref).qualified_name
@@ -355,10 +380,19 @@ class Inference:
             originals[known] = found if found.is_known else value
         return originals[known].with_strategy(value.strategy, value.certainty)
 
+    def _is_one_alias(self, value: Value) -> bool:
+        """Whether several definitions give one type the same name, as headers of C and C++ do."""
+        originals = set()
+        for ref in value.symbols:
+            unit, name = self._program.units[ref.file], self._program.definition(ref).qualified_name
+            known = unit.aliases.get(name) if unit.language in C_FAMILY else None
+            originals.add(known.type if known else None)
+        return len(originals) == 1 and None not in originals
+
     def _head(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]]:
         """Returns the value of the first steps, and the remaining steps."""
         unit = location.unit
-        start = self._object(steps, location)
+        start = self._object(steps, location) or self._outer_object(steps, location)
         if start is None and unit.language in SEES_NO_NAMESPACE:
             start = self._in_namespaces(steps, location)
         if start is not None:
@@ -414,6 +448,14 @@ class Inference:
         described = location.unit.variables.get(("", DESCRIBED), ())
         before = [one for one in described if one.line <= location.line] or described
         return self.value_of(steps_of(before[-1].type), Location(location.unit)) if before else UNKNOWN
+
+    def _outer_object(self, steps: Sequence[Step], location: Location) -> tuple[Value, Sequence[Step]] | None:
+        """Returns the object of a class around, in Java: `Depot.this`."""
+        if steps[1:2] != (OWN,) or location.unit.language not in JVM:
+            return None
+        value = self.name_at(steps[0].name, location)
+        own = value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER)
+        return (own, steps[2:]) if self._is_class(value) else None
 
     def _module_object(
         self, steps: Sequence[Step], location: Location
@@ -718,10 +760,7 @@ class Inference:
             return UNKNOWN
         location = location._replace(inside=unresolved.inside, line=unresolved.line)
         if not unresolved.type:
-            steps = steps_of(unresolved.made_by)
-            made = self.called(value := self.value_of(steps, location, depth + 1), depth + 1)
-            is_foreign = value.kind is ValueKind.EXTERNAL and _makes_no_own_object(steps, location.unit)
-            return EXTERNAL if is_foreign else made
+            return self._made_value(steps_of(unresolved.made_by), location, depth + 1)
         steps = steps_of(unresolved.type)
         is_object = unresolved.type == OBJECT_TYPE
         value = self._object_in(location) if is_object else self.value_of(steps, location, depth + 1)
@@ -735,10 +774,20 @@ class Inference:
         if not value.is_known and is_final(location.unit.language, unresolved.type):
             return EXTERNAL
         if value.kind is ValueKind.SYMBOL and self._is_class(value):
-            return value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
-        if value.kind is ValueKind.EXTERNAL and location.unit.language in SEES_NO_NAMESPACE:
-            return UNKNOWN  # a class of the repository may implement an interface of a package
+            value = value._replace(kind=ValueKind.INSTANCE, strategy=Strategy.RECEIVER_TYPE)
+        elif value.kind is ValueKind.SYMBOL and location.unit.language == "python" and "." in unresolved.type:
+            value = self.variable_value(value, depth + 1)  # `gate = depot.gate`
+        elif value.kind is ValueKind.EXTERNAL and location.unit.language in SEES_NO_NAMESPACE:
+            value = UNKNOWN  # a class of the repository may implement an interface of a package
         return value if value.kind in {ValueKind.EXTERNAL, ValueKind.INSTANCE} else UNKNOWN
+
+    def _made_value(self, steps: Sequence[Step], location: Location, depth: int) -> Value:
+        """Returns what a call gives."""
+        if steps[-1:] == (ENTERED,):
+            return self._entered(steps[:-1], location, depth)
+        made = self.called(value := self.value_of(steps, location, depth), depth)
+        is_foreign = value.kind is ValueKind.EXTERNAL and _makes_no_own_object(steps, location.unit)
+        return EXTERNAL if is_foreign else made
 
     def _object_in(self, location: Location) -> Value:
         """Returns the object that a function of JavaScript makes, with the functions in it as its methods."""
@@ -751,6 +800,19 @@ class Inference:
         """Returns the instance that a field, a variable or a getter holds."""
         return self.called(value, depth) if self._is_getter(value) else self.variable_value(value, depth)
 
+    def _entered(self, steps: Sequence[Step], location: Location, depth: int) -> Value:
+        """Returns what `with` of Python binds: the result of the object's method, or the object itself."""
+        made = self.value_of(steps, location, depth)
+        if made.kind is not ValueKind.INSTANCE:
+            called = self.value_of(steps[:-1], location, depth)
+            is_foreign = called.kind is ValueKind.EXTERNAL and _makes_no_own_object(steps[:-1], location.unit)
+            return EXTERNAL if is_foreign else made
+        for method in (ENTERED, ENTERED_ASYNC):
+            entered = self.member_of(made, method.name, depth)
+            if entered.kind is ValueKind.SYMBOL and (value := self.called(entered, depth)).is_known:
+                return value
+        return made
+
     def _types_among(self, refs: Iterable[SymbolRef]) -> tuple[SymbolRef, ...]:
         return tuple(ref for ref in refs if self._program.definition(ref).kind in TYPE_KINDS)
 
@@ -762,6 +824,9 @@ class Inference:
                 enum = SymbolRef(ref.file, definition.parent)
                 if self._program.definition(enum).kind is SymbolKind.ENUM:
                     return Value(ValueKind.INSTANCE, (enum,), value.certainty, Strategy.RECEIVER_TYPE)
+            is_method = definition.kind is SymbolKind.METHOD and unit.language == "python"
+            if is_method and definition.qualified_name in unit.returns:  # a property
+                return self.called(value, depth + 1)
             owner = definition.qualified_name.rpartition(".")[0]
             found = self._agreed_value(unit, _declared_in(unit, owner, definition.name), depth)
             if found.is_known:

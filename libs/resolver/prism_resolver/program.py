@@ -707,7 +707,9 @@ class Program:
         if not located.units and unit.language in REEXPORTS_MODULES:
             located = self._reexported_module(unit, whole)
         is_whole = one.name == WHOLE_MODULE
-        exported = UNKNOWN if is_whole else self.module_export(located, one.name, exclude=unit)
+        # A file of Java imports what is nested in its own types.
+        own = None if unit.language in JVM else unit
+        exported = UNKNOWN if is_whole else self.module_export(located, one.name, exclude=own)
         exported = self.nearest_value(unit, exported)
         if unit.language in JVM and (far := self._of_another_repository(unit, whole, one.name)).is_known:
             exported = exported if any(self._is_near(unit, ref) for ref in exported.symbols) else far
@@ -907,6 +909,8 @@ class Program:
         is_other = unit.language in ECMASCRIPT and f"{_EXPORTED}{name}" in unit.aliases
         if not value.is_known and not is_other and (own := unit.named.get(name)):
             value = symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
+            if unit.language == "python":
+                value = self._with_import(unit, name, value)
         if value.is_known or unit.language in KEEPS_IMPORTS:
             return value
         value = self._first_known(unit, name)
@@ -917,6 +921,21 @@ class Program:
         if name in DEFAULTS:
             return self._default_of(unit, name)
         return self.wildcard_value(unit, name)
+
+    def _with_import(self, unit: Unit, name: str, own: Value) -> Value:
+        """Adds what a file imports under a name that it defines where the import fails: `except ImportError`.
+
+        Only what the module itself defines, so that a cycle of imports has one result.
+        """
+        imported: list[SymbolRef] = []
+        for one in unit.imports.get(name, ()):
+            located = self.locate(unit, one.module)
+            if located.certainty is Certainty.YES:
+                others = (other for other in located.units if other is not unit)
+                imported += (
+                    SymbolRef(other.id, at) for other in others for at in other.named.get(one.name, ())
+                )
+        return own._replace(symbols=tuple(dict.fromkeys((*imported, *own.symbols))))
 
     def _first_known(self, unit: Unit, local: str) -> Value:
         """Returns the value of the first import of a local name that is known."""
@@ -1031,8 +1050,7 @@ class Program:
                 yield f"{outer}.{name}"
         yield from usings.get(name, ())
         yield name
-        for namespace in usings.get(WHOLE_MODULE, ()):
-            yield from (f"{outer}.{namespace}.{name}" if outer else f"{namespace}.{name}" for outer in around)
+        yield from (f"{namespace}.{name}" for namespace in usings.get(WHOLE_MODULE, ()))
 
     def names_within(self, namespace: str) -> set[str]:
         """Returns the names of what any namespace of this name has."""
@@ -1055,6 +1073,17 @@ class Program:
         certainty = Certainty.YES if is_own else best
         strategy = Strategy.SAME_FILE if is_own and not best else Strategy.WILDCARD_IMPORT
         return Value(ValueKind.SYMBOL, tuple(kept), certainty, strategy)
+
+    def declared_value(self, unit: Unit, qualified_name: str) -> Value:
+        """Returns a type in a namespace of C++ that a file does not include: `class Depot;` declares it there.
+
+        Unknown if several files define it.
+        """
+        refs = self.types_named(unit, qualified_name) if "." in qualified_name else ()
+        kinds = {self.definition(ref).kind for ref in refs}
+        if not refs or kinds & SCOPE_KINDS or len({ref.file for ref in refs}) > 1:
+            return UNKNOWN
+        return Value(ValueKind.SYMBOL, tuple(refs), strategy=Strategy.SAME_PACKAGE)
 
     def _usings(self, unit: Unit) -> Mapping[str, Sequence[str]]:
         """Returns what `using` makes visible in a file: its own declarations and those of the files that it includes."""

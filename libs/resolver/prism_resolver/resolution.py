@@ -68,6 +68,10 @@ from prism_resolver.values import EXTERNAL, LOCAL, UNKNOWN, SymbolRef, Value, Va
 
 # A string, an array or a regular expression, whose members are the language's.
 _LITERAL = re.compile(r"""['"`\[/]""")
+# `method.getAnnotation(Depot.class)` in Java.
+_ANNOTATION = re.compile(r"(?:.+\.)?get(?:Declared)?Annotation\(\s*([\w.]+)\.class\s*\)", re.DOTALL)
+# The start of a name in the standard library of C++.
+_IN_STANDARD = re.compile(r"(?:::)?std\b")
 # Raised when the same code gets other edges, so that stored graphs are built again.
 RULES = 26
 # More than a file has.
@@ -515,6 +519,8 @@ class Resolver:
         value = self._whole(self._inference.name_at(reference.name, location))
         if self._is_only_type(value, reference):
             return Meaning()
+        if is_call:
+            value = self._method_around(value, reference.name, location)
         return self._as_meaning(
             value, LookupKind.ALL if self._may_be_member(location) else LookupKind.OUTSIDE
         )
@@ -532,6 +538,20 @@ class Resolver:
 
     def _is_class(self, symbol: int) -> bool:
         return symbol >= 0 and self._facts.symbols[symbol].kind is SymbolKind.CLASS
+
+    def _method_around(self, value: Value, name: str, location: Location) -> Value:
+        """Returns the method of a class further out, if the nearest member of the name is a field: it is not called."""
+        while value.kind is ValueKind.SYMBOL and all(map(self._is_field, value.symbols)):
+            field = self._program.definition(value.symbols[0])
+            owner = field.qualified_name.rpartition(".")[0]
+            around = owner.rpartition(".")[0]
+            if not around or value.symbols[0].file != self._unit.id:
+                return value
+            value = self._inference.name_at(name, location._replace(inside=around))
+        return value
+
+    def _is_field(self, ref: SymbolRef) -> bool:
+        return ref.symbol >= 0 and self._program.definition(ref).kind in VALUE_KINDS
 
     def _constructor_call(self, reference: Reference) -> Meaning:
         """Resolves `this(…)` and `super(…)` in a constructor: they make the object by another constructor."""
@@ -566,6 +586,11 @@ class Resolver:
             exported = self._program.member_of_exports(self._unit, reference.name)
             return self._as_meaning(exported, LookupKind.NOTHING)
         meaning = self._by_qualifier(reference)
+        if self._unit.language == "cpp" and reference.kind is ReferenceKind.ASSIGN and not meaning.targets:
+            meaning = self._base_made_by(reference) or meaning
+        if _IN_STANDARD.match(reference.qualifier) and self._unit.language == "cpp" and meaning.targets:
+            # What a repository adds to the standard library is seldom all that has the name.
+            meaning = meaning._replace(status=EdgeStatus.CANDIDATE, strategy=Strategy.NAME)
         # In C, what a struct has are fields: `gate->open()` calls no function `open`.
         is_field = reference.kind is ReferenceKind.CALL and self._unit.language == "c"
         return meaning._replace(lookup=LookupKind.NOTHING) if is_field else meaning
@@ -580,6 +605,16 @@ class Resolver:
         kinds = {self._program.definition(ref).kind for ref in found.symbols}
         is_held = found.kind is ValueKind.SYMBOL and kinds == {SymbolKind.PROPERTY}
         return self._as_meaning(found, LookupKind.NOTHING) if is_held else Meaning()
+
+    def _base_made_by(self, reference: Reference) -> Meaning | None:
+        """Returns the base class that a constructor of C++ makes by its name: `Depot() : store(3) {}`."""
+        if reference.qualifier != "this":
+            return None
+        value = self._inference.name_at(reference.name, self._location_of(reference.symbol, reference.line))
+        is_type = (
+            value.kind is ValueKind.SYMBOL and self._program.definition(value.symbols[0]).kind in TYPE_KINDS
+        )
+        return self._as_meaning(value, LookupKind.NOTHING) if is_type else None
 
     def implied_calls(self, meanings: Sequence[Meaning]) -> Iterator[tuple[int, Meaning]]:
         """Yields what calls run besides the symbol that they name, by position of the reference.
@@ -661,7 +696,9 @@ class Resolver:
     def _by_qualifier(self, reference: Reference) -> Meaning:
         if self._unit.language in ECMASCRIPT and _LITERAL.match(reference.qualifier):
             return Meaning()
-        steps = steps_of(reference.qualifier)
+        given = _ANNOTATION.fullmatch(reference.qualifier) if self._unit.language in JVM else None
+        qualifier = f"{given[1]}()" if given else reference.qualifier  # an object of that type
+        steps = steps_of(qualifier, subscripts=self._unit.language == "cpp")
         location = self._location_of(reference.symbol, reference.line)
         value = self._inference.value_of(steps, location)
         module = self._module_behind(steps, location) if len(steps) == 1 else UNKNOWN

@@ -440,6 +440,10 @@ class _UnitReader:
                 named = reference.qualifier.strip(":").replace("::", ".")
                 is_whole = reference.name == WHOLE_MODULE
                 whole = named if is_whole else f"{named}.{reference.name}"
+                inside = self._name_of(reference.symbol)
+                while inside:  # the name is looked up in the namespaces around the declaration
+                    found.setdefault(reference.name, []).append(f"{inside}.{whole}")
+                    inside = inside.rpartition(".")[0]
                 found.setdefault(reference.name, []).append(whole)
         return found
 
@@ -517,7 +521,10 @@ class _UnitReader:
                 binding.type, binding.made_by, binding.line, self._name_of(binding.symbol)
             )
             if not binding.name:
-                returns.setdefault(self._name_of(binding.symbol), []).append(unresolved)
+                returned = returns.setdefault(self._name_of(binding.symbol), [])
+                if binding.type and self._facts.language == "python":
+                    returned.clear()  # what `@overload` describes comes before the function itself
+                returned.append(unresolved)
             elif (variable := self._variable_key(binding)) is not None:
                 variables.setdefault(variable, []).append(unresolved)
         return variables, returns

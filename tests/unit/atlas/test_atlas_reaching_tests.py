@@ -260,3 +260,29 @@ def test_what_runs_for_a_folder_is_reached_without_a_guess_or_last() -> None:
     assert reached(files, "depot.py:Depot.weigh") == ["tests/test_a.py:test_any?"]
     files["tests/test_b.py"] = NEAREST
     assert reached(files, "depot.py:Depot.weigh") == ["tests/test_b.py:test_nearest?"]
+
+
+@pytest.mark.parametrize(
+    ("path", "test", "expected"),
+    [
+        ("a.c", "void opens(void) { weigh(); }\nint main(void) { RUN_TEST(opens); }\n", ["opens"]),
+        ("a.c", "static void test_opens(void) { weigh(); }\nint main(void) { test_opens(); }\n", ["test_opens"]),
+        ("a.c", "START_TEST(opens)\n{\n  weigh();\n}\nEND_TEST\n", ["opens"]),
+        ("a.c", "void load(void) { weigh(); }\nvoid test_one(void) { load(); }\n", ["test_one"]),
+        ("a.c", "void setUp(void) { weigh(); }\nvoid test_one(void) {}\nvoid test_two(void) {}\n", ["test_one", "test_two"]),
+        ("a.cpp", "TEST(Depot, opens) { weigh(); }\nTEST(Depot, ships) {}\n", ["Depot.opens"]),
+        ("a.cpp", 'TEST_CASE("a depot opens") { weigh(); }\n', ["a depot opens"]),
+        ("a.cpp", "struct Shop { void SetUp() { weigh(); } };\nTEST_F(Shop, opens) {}\n", ["Shop.opens"]),
+        ("a.cpp", "BOOST_AUTO_TEST_CASE(opens) { weigh(); }\n", ["opens"]),
+    ],
+)  # fmt: skip
+def test_tests_of_c_are_those_of_macros_and_of_runners(path: str, test: str, expected: list[str]) -> None:
+    files = {
+        "depot.h": "int weigh(void);\n",
+        "depot.c": '#include "depot.h"\nint weigh(void) { return 1; }\n',
+    }
+    if path.endswith("pp"):
+        files = {"depot.h": "inline int weigh() { return 1; }\n"}
+    source = f'#include "../depot.h"\n{test}'
+    changed = "depot.h:weigh" if path.endswith("pp") else "depot.c:weigh"
+    assert reached(files | {f"test/{path}": source}, changed) == [f"test/{path}:{name}" for name in expected]

@@ -68,6 +68,12 @@ def test_an_edge_that_the_truth_does_not_know_is_unjudged() -> None:
     assert verdict([], CLOSE) is Verdict.UNJUDGED
 
 
+def test_what_a_called_field_may_hold_is_unjudged() -> None:
+    held = edge(status=EdgeStatus.CANDIDATE)._replace(strategy=Strategy.STORED)
+    (judged,) = compared([use("open", outside=True)], answer(RATE, held)).judged
+    assert judged.verdict is Verdict.UNJUDGED
+
+
 def test_other_names_decide_only_on_lines_without_the_symbol() -> None:
     assert verdict([use("close"), use("rate", RATE)], CLOSE) is Verdict.UNJUDGED
     assert verdict([use("price", RATE)], CLOSE) is Verdict.WRONG  # mistaken for an alias
@@ -141,3 +147,13 @@ def test_used_symbol_without_edges_or_lines_is_a_false_zero() -> None:
     assert not compared(uses, answer(RATE, unexplained=1)).false_zeros
     assert not compared(uses, answer(RATE, edge(line=9))).false_zeros
     assert not compared(uses, answer(CLOSE)).false_zeros
+
+
+def test_a_member_of_cpp_is_one_symbol_in_header_and_source() -> None:
+    header, source = Symbol("depot.h", "Depot.open"), Symbol("depot.cpp", "Depot.open")
+    defined = [Defined(one, SymbolKind.METHOD, 1, 3) for one in (header, source)]
+    means = (Meaning("depot.h", 1, "open", "function"),)
+    uses = (Use("main.cpp", 5, "open", "calls", means, outside=False),)
+    truth = Truth(resolver="by hand", files=frozenset({"main.cpp"}), uses=uses)
+    (judged,) = compare(truth, defined, [answer(source, edge(path="main.cpp"))]).judged
+    assert judged.verdict is Verdict.RIGHT

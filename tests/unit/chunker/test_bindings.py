@@ -23,7 +23,7 @@ class Shop:
         with Depot() as w: pass
         a.go(b.go(), w.go(), x.go())
 """,
-        "app:open_depot() self.depot:Depot self.parent:models.Depot self.spare:Depot() a:Depot rate:? returns:Depot x:open_depot() w:Depot()",
+        "app:open_depot() self.depot:Depot self.parent:models.Depot self.spare:Depot() a:Depot rate:? returns:Depot x:open_depot() w:Depot().__enter__()",
     ),
     "shop.ts": (
         """\
@@ -155,7 +155,7 @@ Depot* open(std::vector<Depot> all) {
 }
 template <typename T> T twice(T t) { t.go(); }
 """,
-        "this.depot_:Depot this.car_:Car this.ref_:m::Car this.last:Depot all:std::vector returns:Depot x:m::Depot() y:Depot n:m::make() w:Car",
+        "this.depot_:Depot this.car_:Car this.ref_:m::Car this.last:Depot all:std::vector returns:Depot x:m::Depot() y:Depot n:m::make() w:Car i:Depot",
     ),
     "shop.php": (
         """\

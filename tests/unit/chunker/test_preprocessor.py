@@ -46,6 +46,15 @@ from prism_chunker.core.preprocessor import blank_macros, blank_rare_macros
         ("int size()\n    SHOP_NOEXCEPT {\n", "SHOP_NOEXCEPT"),
         ("void add(Item a = {}, int b);\n", "= {}"),
         ("void f() {\n  SHOP_TRY {\n    g();\n", "SHOP_TRY"),
+        ("void f() {\n  SHOP_TRY { g(); }\n}\n", "SHOP_TRY"),
+        ("  try { f(); } SHOP_CATCH_ALL { g(); }\n", "SHOP_CATCH_ALL"),
+        ("class SHOP_API Cart\n{\n", "SHOP_API"),
+        ("SHOP_INLINE Cart *\nCart::copy(int a) {\n", "SHOP_INLINE"),
+        ("SHOP_INLINE Cart Cart::operator|(const Cart& a) {\n", "SHOP_INLINE"),
+        ("template <class T> SHOP_INLINE void Cart::add(T a) {\n", "SHOP_INLINE"),
+        ('int a;\nSHOP_NO_WARNING("-Wshadow", 4)\nint b;\n', 'SHOP_NO_WARNING("-Wshadow", 4)'),
+        ('log("cart " SHOP_VERSION " opens");\n', "SHOP_VERSION"),
+        ("#if A\n#   // a comment\n#endif\n", "#   // a comment"),
     ],
 )
 def test_a_macro_where_no_name_is_allowed_is_blanked(source: str, macro: str) -> None:
@@ -65,6 +74,8 @@ def test_a_macro_where_no_name_is_allowed_is_blanked(source: str, macro: str) ->
         "\nDWORD_T add(int a);\n",
         "  x = (int) LIMIT_MAX;\n",
         "  if (a) SHOP_CHECK(b);\n",
+        '  SHOP_CHECK("b")\n  { c(); }\n',
+        '#define SHOP_NAME "cart" SHOP_VERSION\n',
         "  if (a &&\n      b) SHOP_CHECK(b);\n",
         "  if (is(a) &&\n      b) SHOP_CHECK(b);\n",
         "typedef LIST_OF(int) INT_LIST;\n",
@@ -198,3 +209,70 @@ def test_a_field_in_the_list_before_a_constructor_is_assigned() -> None:
         (4, "value", "", "ready"),
         (4, "assign", "", "count"),
     }
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["Cart::~Cart() = default;\n", "Cart& Cart::operator=(const Cart& a) = default;\n", "Cart<T>::Cart() noexcept = default;\n"],
+)  # fmt: skip
+def test_a_defaulted_member_outside_of_its_class_gets_a_body(source: str) -> None:
+    blanked = blank_macros(source.encode()).decode()
+    assert blanked == source.replace("= default;", "{        }")
+
+
+TESTS = """TEST(Depot, opens) { open(); }
+TEST_F(Fixture, weighs)
+{
+  open();
+}
+TEST_CASE("a depot opens", "[depot]") { open(); }
+TEMPLATE_TEST_CASE("any depot", "", int, (Box<int, 2>)) { open(); }
+namespace shop {
+TEST_CASE_METHOD(Fixture, "with a fixture",
+                 "[depot]")
+{
+  open();
+}
+BOOST_AUTO_TEST_CASE(ships) { open(); }
+BOOST_FIXTURE_TEST_CASE(loads, Fixture) { open(); }
+}
+"""
+
+
+def test_tests_that_macros_of_cpp_define_are_symbols() -> None:
+    parsed = chunk_file("test/depot.cpp", TESTS)
+    assert parsed.parse == "ok"
+    assert [(one.qualified_name, one.start_line, one.end_line) for one in parsed.symbols] == [
+        ("Depot.opens", 1, 1),
+        ("Fixture.weighs", 2, 5),
+        ("a depot opens", 6, 6),
+        ("any depot", 7, 7),
+        ("shop", 8, 16),
+        ("shop.Fixture.with a fixture", 9, 13),
+        ("shop.ships", 14, 14),
+        ("shop.Fixture.loads", 15, 15),
+    ]
+    inside = [parsed.symbols[one.symbol].name for one in parsed.references if one.name == "open"]
+    assert inside == [one.name for one in parsed.symbols if one.name != "shop"]
+
+
+def test_tests_that_macros_of_c_define_are_symbols() -> None:
+    source = "START_TEST(opens)\n{\n  open();\n}\nEND_TEST\n\nTEST(depot, weighs) {\n  open();\n}\n"
+    parsed = chunk_file("test/depot.c", source)
+    assert [(one.qualified_name, one.start_line, one.end_line) for one in parsed.symbols] == [
+        ("opens", 1, 4),
+        ("depot.weighs", 7, 9),
+    ]
+    assert [one.symbol for one in parsed.references if one.name == "open"] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('log("a \\\n  b\\n \\\nc");\n', 'log("a "\n" b\\n "\n"");\n'),
+        ('#define SHOP_TEXT "a \\\n b"\n', '#define SHOP_TEXT "a \\\n b"\n'),
+        ('log("a\\n");\n', 'log("a\\n");\n'),
+    ],
+)
+def test_a_string_of_several_rows_becomes_one_for_each(source: str, expected: str) -> None:
+    assert blank_macros(source.encode()).decode() == expected

@@ -167,7 +167,7 @@ def aliases(path: str, text: str) -> str:
         ("a.swift", "typealias A = B\ntypealias C = [B]\npublic typealias D = M.B\ntypealias E = G<B>\n", "A=B D=M.B"),
         ("a.scala", "object o { type A = B; type C[T] = B; type D = List[B]; type E = m.B; type F <: B }", "o.A=B o.E=m.B"),
         ("a.c", "typedef a_t b_t;\ntypedef a_t *c_t;\ntypedef struct d e_t;\ntypedef struct d d;\ntypedef struct f { int g; } h_t;\n", "b_t=a_t e_t=d"),
-        ("a.cpp", "using A = B;\nusing C = n::B;\nusing D = B*;\nusing E = std::vector<B>;\ntypedef n::B F;\nusing n::g;\n", "A=B C=n.B F=n.B"),
+        ("a.cpp", "using A = B;\nusing C = n::B;\nusing D = B*;\nusing E = std::vector<B>;\ntypedef n::B F;\nusing n::g;\n", "A=B C=n.B E=std.vector F=n.B"),
         ("a.dart", "typedef A = B;\ntypedef C = List<B>;\ntypedef D = void Function(B);\n", "A=B"),
         ("a.rb", "class A\n  def f; end\n  alias g f\n  alias :h :f\n  alias_method :k, :f\n  B = C::D\nend\n", "A.g=f A.h=f A.k=f A.B=C.D"),
     ],

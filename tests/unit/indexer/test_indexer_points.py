@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from prism_chunker.core import Budget
 from prism_contracts.base import Lane, chunk_id, file_id, generation, repo_id
 from prism_contracts.code import (
     Binding,
@@ -199,6 +200,15 @@ def test_names_and_definitions_have_limits(monkeypatch):
     payload = indexed_point(embedded()).payload
     assert payload["names"] == ["Route", "stop"]
     assert payload["definitions"].count("\n") == 0
+
+
+def test_every_symbol_of_a_large_file_has_its_name():
+    symbols = tuple(
+        SYMBOLS[2].model_copy(update={"name": f"open_{n}", "qualified_name": f"Depot.open_{n}"})
+        for n in range(Budget().symbols_max)
+    )
+    names = indexed_point(embedded(symbols=symbols)).payload["names"]
+    assert names[-2:] == [symbols[-1].name, symbols[-1].qualified_name]
 
 
 def test_a_removed_file_leaves_a_tombstone():

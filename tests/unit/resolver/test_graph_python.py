@@ -190,3 +190,83 @@ def test_fixture_that_is_called_runs_its_object() -> None:
         "tests/test_it.py": "def test_it(client):\n    client()\n",
     }
     assert "tests/test_it.py:2 client -> client.py:Client.__call__ receiver_type" in fixture_edges(files)
+
+
+OBJECTS = """from contextlib import contextmanager
+from typing import Iterator, overload
+class Gate:
+    def swing(self): ...
+class Depot:
+    gate: Gate
+    def __enter__(self) -> Gate: ...
+    def __and__(self, other) -> "Depot": ...
+    def open(self): ...
+    @property
+    def side(self) -> Gate: ...
+class Shed:
+    def __enter__(self): return self
+    def swing(self): ...
+@contextmanager
+def entered() -> Iterator[Gate]:
+    yield Gate()
+@overload
+def made(n: int) -> Shed: ...
+def made(n) -> Gate: ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("with Depot() as one:\n        one.swing()", "Gate.swing"),
+        ("with Shed() as one:\n        one.swing()", "Shed.swing"),
+        ("with entered() as one:\n        one.swing()", "Gate.swing"),
+        ("both = depot & other\n    both.open()", "Depot.open"),
+        ("one = depot.side\n    one.swing()", "Gate.swing"),
+        ("one = depot.gate\n    one.swing()", "Gate.swing"),
+        ("if depot:\n        depot.side.swing()", "Gate.swing"),
+        ("one = made(1)\n    one.swing()", "Gate.swing"),
+        ("match depot:\n        case Gate():\n            pass", "Gate"),
+        ("match depot:\n        case Gate.swing:\n            pass", "Gate.swing"),
+    ],
+)
+def test_an_object_of_python_is_followed_through_what_gives_it(code: str, found: str) -> None:
+    source = f"from objects import *\ndef f(depot: Depot, other):\n    {code}\n"
+    edges = edges_of({"objects.py": OBJECTS, "a.py": source})
+    sure = {one.rpartition(" ")[0] for one in edges if not one.endswith("?")}
+    line = 2 + len(code.split("\n")) - ("pass" in code)
+    assert f"a.py:{line} {found.rpartition('.')[2]} -> objects.py:{found}" in sure
+
+
+def test_a_name_that_is_imported_or_defined_instead_is_both() -> None:
+    package = """try:
+    from .gates import Gate
+except ImportError:
+    class Gate:
+        def swing(self): ...
+"""
+    files = {
+        "town/__init__.py": package,
+        "town/gates.py": "class Gate:\n    def swing(self): ...\n    def shut(self): ...\n",
+        "a.py": "from town import Gate\nGate().shut()\n",
+    }
+    edges = edges_of(files)
+    assert "a.py:2 shut -> town/gates.py:Gate.shut receiver_type" in edges
+    assert {
+        "a.py:2 Gate -> town/gates.py:Gate import",
+        "a.py:2 Gate -> town/__init__.py:Gate import",
+    } <= edges
+
+
+def test_a_property_is_read_from_what_a_local_object_gives() -> None:
+    code = "from objects import Depot\ndef f():\n    depot = Depot()\n    gate = depot.make()\n    return gate.width\n"
+    source = "class Gate:\n    @property\n    def width(self): ...\nclass Depot:\n    def make(self) -> Gate: ...\n"
+    edges = edges_of({"objects.py": source, "a.py": code})
+    assert "a.py:5 width -> objects.py:Gate.width receiver_type" in edges
+
+
+def test_the_container_of_an_item_is_used() -> None:
+    code = "from objects import Depot\ndef f(depot: Depot):\n    depot.gates[0].open()\n"
+    source = "class Depot:\n    @property\n    def gates(self): ...\n"
+    edges = edges_of({"objects.py": source, "a.py": code})
+    assert "a.py:3 gates -> objects.py:Depot.gates receiver_type" in edges

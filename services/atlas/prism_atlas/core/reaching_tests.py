@@ -346,8 +346,18 @@ class _Cases:
     def _own_tests(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         for test in self._tests.tolist():
-            found.setdefault(int(self._graph.symbols.parent[test]), []).append(test)
+            found.setdefault(self._type_of(test), []).append(test)
         return found
+
+    def _type_of(self, test: int) -> int:
+        """Returns the type around a test, or in C++ the fixture that it names: `TEST_F(Depot, opens)`."""
+        graph = self._graph
+        parent = int(graph.symbols.parent[test])
+        if self._language(test) != "cpp" or (parent != NONE and IS_TYPE[graph.symbols.kind[parent]]):
+            return parent
+        owner = graph.strings[graph.symbols.qualified_name[test]].rpartition(".")[0]
+        types = [one for one in graph.qualified(owner).tolist() if IS_TYPE[graph.symbols.kind[one]]]
+        return types[0] if owner and types else parent
 
     def _related(self, type_: int, *, forward: bool) -> list[int]:
         """Returns the supertypes, or the subtypes, of a type."""

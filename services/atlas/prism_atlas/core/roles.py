@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from prism_contracts.code import CALLABLE_KINDS, TYPE_KINDS, Flag, Reference, Symbol, SymbolFact, SymbolKind
+from prism_contracts.code import (
+    CALLABLE_KINDS,
+    TYPE_KINDS,
+    Flag,
+    Reference,
+    ReferenceKind,
+    Symbol,
+    SymbolFact,
+    SymbolKind,
+)
 from prism_resolver.facts import FileFacts
 from prism_resolver.fixtures import parameters_without_default
 from prism_resolver.languages import JVM
@@ -59,9 +68,19 @@ GO_TEST = re.compile(r"(?:Test|Benchmark|Fuzz|Example)(?![a-z])")
 GO_SETUP = frozenset(
     {"SetupTest", "SetupSuite", "SetupSubTest", "BeforeTest", "TearDownTest", "TearDownSuite"}
 )
+# Macros that define a test, functions that run one they are given, and tests by their names alone, in C and C++.
+TEST_MACRO = re.compile(r"(?:[A-Z0-9]+_)*(?:U?TEST|TESTCASE|SCENARIO)(?:_[A-Z0-9]+)*$|Test$")
+RUNNER = re.compile(r"test", re.IGNORECASE)
+NAMED_TEST = re.compile(r"[Tt]est(?:_|[A-Z\d])|\w+_test$")
+NO_PARAMETERS = re.compile(r"\(\s*(?:void)?\s*\)")
+C_SETUP = frozenset(
+    {"setUp", "tearDown", "SetUp", "TearDown", "SetUpTestSuite", "TearDownTestSuite", "SetUpTestCase"}
+    | {"TearDownTestCase", "suiteSetUp", "suiteTearDown", "setup", "teardown"}
+)  # fmt: skip
+C_TESTS = frozenset({"c", "cpp"})
 # Languages whose tests are methods with names or marks, in classes.
 CLASS_TESTS = JVM | {"csharp", "php", "swift", "ruby"}
-RULED = CLASS_TESTS | {"python", "go", "rust"}
+RULED = CLASS_TESTS | C_TESTS | {"python", "go", "rust"}
 
 
 def roles_of(facts: FileFacts) -> list[RoleRow]:
@@ -72,6 +91,8 @@ def roles_of(facts: FileFacts) -> list[RoleRow]:
         return []
     if facts.language == "python":
         return list(_python(facts))
+    if facts.language in C_TESTS:
+        return list(_c_family(facts))
     return list(_go(facts) if facts.language == "go" else _classes(facts))
 
 
@@ -162,6 +183,26 @@ def _go(facts: FileFacts) -> Iterator[RoleRow]:
             yield RoleRow(position, Role.EVERY)
         elif symbol.kind in CALLABLE_KINDS and GO_TEST.match(symbol.name):
             yield RoleRow(position, Role.TEST)
+
+
+def _c_family(facts: FileFacts) -> Iterator[RoleRow]:
+    """Tests that a macro defines, that a runner is given (`RUN_TEST(test_open)`), or that are named so."""
+    calls = {(one.symbol, one.line): one.name for one in facts.references if one.kind is ReferenceKind.CALL}
+    runners = {place for place, name in calls.items() if RUNNER.search(name)}
+    run = {
+        one.name
+        for one in facts.references
+        if one.kind is ReferenceKind.VALUE and (one.symbol, one.line) in runners
+    }
+    for position, symbol in enumerate(facts.symbols):
+        if symbol.kind not in CALLABLE_KINDS or symbol.bodiless:
+            continue
+        macro = symbol.signature.partition("(")[0].strip()
+        is_named = NAMED_TEST.match(symbol.name) and NO_PARAMETERS.search(symbol.signature)
+        if TEST_MACRO.match(macro) or symbol.name in run or is_named:
+            yield RoleRow(position, Role.TEST)
+        elif symbol.name in C_SETUP:
+            yield RoleRow(position, Role.EVERY)
 
 
 def _rust(facts: FileFacts) -> Iterator[RoleRow]:

@@ -18,7 +18,7 @@ from prism_chunker.core.languages.table import Language
 from prism_chunker.core.names import Names, text_of
 from prism_chunker.core.nesting import Nesting
 from prism_chunker.core.parse import Captures, Syntax
-from prism_chunker.core.type_names import type_name, without_arguments
+from prism_chunker.core.type_names import parts_of, type_name, without_arguments
 from prism_chunker.core.visibility import Variable, Variables, Visibility
 from prism_contracts.code import CALLABLE_KINDS, OBJECT_TYPE, TYPE_KINDS, UNKNOWN_TYPE, Binding, SymbolKind
 
@@ -57,11 +57,19 @@ _ARGUMENTS = frozenset({"arguments", "argument_list", "call_suffix"})
 _WRAPPERS = frozenset(
     {
         "await", "await_expression", "binary_expression", "boolean_operator", "elvis_expression", "nil_coalescing_expression",
-        "non_null_expression", "parenthesized_expression", "postfix_expression", "reference_expression", "ternary_expression",
-        "try_expression", "unary_expression",
+        "non_null_expression", "parenthesized_expression", "pointer_expression", "postfix_expression", "reference_expression",
+        "ternary_expression", "try_expression", "unary_expression",
     }
 )  # fmt: skip
 _CHOICE = "ternary_expression"
+# The method that `with` calls, whose result it binds.
+ENTERED = "__enter__"
+_PARTS = frozenset({"attribute", "binary_operator"})
+# Methods of Python that operators call.
+_OPERATORS = {
+    "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__", "**": "__pow__",
+    "@": "__matmul__", "&": "__and__", "|": "__or__", "^": "__xor__", "<<": "__lshift__", ">>": "__rshift__",
+}  # fmt: skip
 _CASTS = frozenset({"as_expression", "cast_expression", "satisfies_expression", "type_assertion_expression"})
 # What makes the value of a literal in Python.
 _LITERALS = {
@@ -100,6 +108,8 @@ _HOLDER = re.compile(
 )
 _AWAITED = re.compile(r"\.await\b\??")
 _TYPE_ARGUMENTS = re.compile(r"(?<=\w)\[[^\[\]]*\]$")
+# What a function of Python returns that yields: with `contextmanager`, its argument is what `with` binds.
+_YIELDS = re.compile(r"(?:\w+\.)*(?:Async)?(?:Generator|Iterator|ContextManager)\[(.+)\]$", re.DOTALL)
 # Calls in C++ whose value has the type that they name.
 _HOLDS = re.compile(
     r"(?:(?:std::)?make_(?:unique|shared)|(?:static|dynamic|const|reinterpret)_cast)\s*<(.+)>"
@@ -325,6 +335,9 @@ class BindingReader:
         known, callee = "", ""
         if made := captures.get("made"):
             callee = _callee(self._text(made[0], made[-1]))
+        elif entered := captures.get("entered"):
+            callee = _callee(self._before_arguments(entered[0]))
+            callee = f"{callee}().{ENTERED}" if callee else ""
         elif given := captures.get("given"):
             known, callee = self._given(given[0], symbol, follow=follow)
         node = variable.node
@@ -336,6 +349,9 @@ class BindingReader:
     def _declared_type(self, name: Node, declared: Sequence[Node]) -> str:
         """Returns the name of a declared type, or of what a module exports, which may be called like no type."""
         text = self._text(declared[0], declared[-1])
+        if self._language == "python" and name.type == "type" and (yielded := _YIELDS.match(text)):
+            # A first argument that is None is left out.
+            text = "" if yielded[1].startswith("None") else (parts_of(yielded[1], ",") or [""])[0]
         if name.type == _DEFAULT or self._text(name, name) == _MODULE_EXPORTS:
             return text
         return "" if declared[0].type == _MEMBER_OF_TYPE else type_name(text)
@@ -467,8 +483,14 @@ class BindingReader:
             return type_name(self._text(to, to)), ""
         if node.type in _VARIABLES and follow:
             return self._bound_before(node, symbol)
+        return self._other(node, symbol)
+
+    def _other(self, node: Node, symbol: int) -> tuple[str, str]:
+        """Returns the source of a value that is a member, an object of functions, an operation or a literal."""
         if node.type in {_MEMBER, _OBJECT}:
             return self._member_path(node) if node.type == _MEMBER else self._made_object(symbol), ""
+        if node.type in _PARTS and self._language == "python":
+            return self._part(node)
         return "", self._literals.get(node.type, "")
 
     def _held(self, variable: Variable, holder: Node) -> str:
@@ -505,6 +527,18 @@ class BindingReader:
         if called is None or arguments is None or arguments.named_child_count != 1:
             return None
         return arguments.named_child(0) if self._text(called, called) in _MADE_OF else None
+
+    def _part(self, node: Node) -> tuple[str, str]:
+        """Returns a member of an object as the type of what it holds, or the method that an operator of Python calls."""
+        if node.type == "attribute":
+            path = self._text(node, node)
+            return (
+                path if path.replace(".", "").isidentifier() and len(path) <= CALLEE_CHARS_MAX else ""
+            ), ""
+        left, operator = node.child_by_field_name("left"), node.child_by_field_name("operator")
+        method = _OPERATORS.get(self._text(operator, operator)) if operator else None
+        callee = _callee(self._text(left, left)) if left and method else ""
+        return "", f"{callee}.{method}" if callee else ""
 
     def _bound_before(self, node: Node, symbol: int) -> tuple[str, str]:
         """Returns the binding of a variable in a symbol, before it is forwarded: `self.depot = depot`."""

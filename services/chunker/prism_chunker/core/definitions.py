@@ -55,9 +55,12 @@ def find_definitions(syntax: Syntax, *, clauses: bool) -> list[MatchedDefinition
     found: dict[int, MatchedDefinition] = {}
     makes = MadeFunctions(syntax)
     imported = _imported_files(syntax)
+    # Macros of C that define a test of another name.
+    macros = {captures["test"][0].start_byte for captures in syntax.matches_with("test")}
     for captures in syntax.matches_with("name", "path"):
         name = (captures.get("name") or captures["path"])[0]
-        if ("maker" in captures and not makes.names(captures)) or _is_friend(captures):
+        is_none = name.start_byte in macros or ("maker" in captures and not makes.names(captures))
+        if is_none or _is_friend(captures):
             continue
         definition = found.get(name.start_byte)
         if definition is None and not _SUBJECTS.isdisjoint(captures) and not _is_named_before(name):
@@ -148,6 +151,8 @@ def _definition(captures: Captures, name_node: Node, source: bytes) -> MatchedDe
 def _names(captures: Captures, node: Node, source: bytes) -> tuple[str, str]:
     name = _text(node, source)
     owner = _text(captures["owner"][0], source) if "owner" in captures else ""
+    if "test" in captures:
+        return name, ".".join(_parts(owner)) if owner else ""
     if node.type == _SUBSCRIPT:
         return _of_subscript(node, source)
     if "path" in captures:

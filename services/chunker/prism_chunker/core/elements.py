@@ -45,7 +45,8 @@ _COLLECTIONS = frozenset(
         "IReadOnlyList", "ISet", "ImmutableArray", "ImmutableList", "IntoIterator", "Iterable", "Iterator", "LinkedHashSet", "LinkedList",
         "List", "MutableCollection", "MutableList", "MutableSet", "MutableSequence", "Option", "Optional", "PriorityQueue",
         "Queue", "ReadonlyArray", "ReadonlySet", "Sequence", "Set", "SmallVec", "SortedSet", "Stack", "Stream", "TreeSet",
-        "Vec", "VecDeque", "Vector", "deque", "frozenset", "list", "set",
+        "Vec", "VecDeque", "Vector", "deque", "forward_list", "frozenset", "initializer_list", "list", "multiset", "set", "span",
+        "unordered_set", "vector",
     }
 )  # fmt: skip
 _MAPS = frozenset(

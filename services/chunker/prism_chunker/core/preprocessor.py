@@ -30,13 +30,30 @@ _QUESTION = re.compile(rb"\b__has_\w++[ \t]*+\([^()\n]*+\)")
 _ON_ITS_OWN_ROW = re.compile(rb"(?m)^[ \t]*+(" + MACRO + rb")[ \t]*+(?:\{[ \t]*+)?(?://.*)?\r?$")
 # `Cart<Item>::` of `void Cart<Item>::add(`
 _SCOPES = rb"(?:\w++(?:" + _TEMPLATE_ARGUMENTS + rb")?+::)*+"
+# `SHOP_NO_WARNING("-Wshadow")` on a row of its own: what it is given names nothing
+_WITH_LITERALS = re.compile(
+    rb"(?m)^[ \t]*+(" + MACRO + rb"\([ \t]*+(?:\"(?:[^\"\\\n]|\\.)*+\"|\d++)"
+    rb"(?:[ \t]*+,[ \t]*+(?:\"(?:[^\"\\\n]|\\.)*+\"|\d++))*+[ \t]*+\))[ \t]*+(?://.*)?\r?$(?!\s*+[;{])"
+)
+# `"depot " SHOP_VERSION " opens"`
+_BESIDE_A_LITERAL = re.compile(rb"\"[ \t]*+(" + MACRO + rb")(?=\s*+[\"),;<])")
+# A string over several rows, of which each ends with a backslash
+_STRING_OF_ROWS = re.compile(rb"\"(?:[^\"\\\n]|\\[^\r\n])*+(?:\\\r?\n(?:[^\"\\\n]|\\[^\r\n])*+)++\"")
+_NEXT_ROW = re.compile(rb"\\(\r?\n)[^\"\n]")
+# `#`, `# // a comment`
+_NULL_DIRECTIVE = re.compile(rb"(?m)^[ \t]*+#[ \t]*+(?://[^\n]*+)?\r?$")
 # What may come before a macro: `[[noreturn]] EXPORT_API void stop();`, `static EXPORT_INLINE int add(`
-_PREFIXES = rb"^[ \t]*+(?:(?:static|inline|extern|virtual|friend|constexpr|\[\[[^\]\n]*+\]\])[ \t]++){0,3}+"
-# `EXPORT_API int add(`, `EXPORT_API const Cart* cart =`, `EXPORT_API int (*add)(`
+_PREFIXES = (
+    rb"^[ \t]*+(?:template[ \t]*+" + _TEMPLATE_ARGUMENTS + rb"[ \t]++)?+"
+    rb"(?:(?:static|inline|extern|virtual|friend|constexpr|\[\[[^\]\n]*+\]\])[ \t]++){0,3}+"
+)
+# `operator==`, `operator[]`, `operator()`
+_OPERATOR = rb"operator[ \t]*+(?:\(\)|\[\]|[^\w\s()\[\]]{1,3})"
+# `EXPORT_API int add(`, `EXPORT_API const Cart* cart =`, `EXPORT_API int (*add)(`, `EXPORT_API Cart Cart::operator+(`
 _BEFORE_A_DECLARATION = re.compile(
     rb"(?m)" + _PREFIXES + rb"((?:" + _CALLED + rb"[ \t]++){1,4})"
-    rb"(?=(?:[\w:]++(?:" + _TEMPLATE_ARGUMENTS + rb")?+[&* \t]++){1,8}"
-    rb"(?:" + _SCOPES + rb"[\w:~]++[ \t]*+[(;={\[]|\([ \t]*+\*))"
+    rb"(?=(?:[\w:]++(?:" + _TEMPLATE_ARGUMENTS + rb")?+[&*\s]++){1,8}"
+    rb"(?:" + _SCOPES + rb"(?:" + _OPERATOR + rb"|[\w:~]++)[ \t]*+[(;={\[]|\([ \t]*+\*))"
 )
 # `EXPORT_INLINE Cart::Cart(`, `EXPORT_INLINE Cart<Item>::~Cart(`, `EXPORT_API Cart(int size) : size(size) {`
 _BEFORE_A_CONSTRUCTOR = re.compile(
@@ -60,12 +77,26 @@ _AFTER_A_TYPE = re.compile(
     + rb")\s++"
     rb"(?=" + _SCOPES + rb"~?\w++[ \t]*+\()"
 )
+# `Cart::~Cart() = default;`: a grammar takes it for an assignment
+_DEFAULTED = re.compile(
+    rb"(?m)^[ \t]*+(?:\w++(?:" + _TEMPLATE_ARGUMENTS + rb")?+[&* \t]++){0,4}+"
+    rb"(?:\w++(?:"
+    + _TEMPLATE_ARGUMENTS
+    + rb")?+::)++(?:"
+    + _OPERATOR
+    + rb"|~?\w++)[ \t]*+\([^(){};]*+\)[\w\s]*+"
+    rb"(=[ \t]*+default[ \t]*+;)"
+)
+# `SHOP_TRY { add(1); }`
+_BEFORE_A_BLOCK = re.compile(rb"(?m)^[ \t]*+(" + MACRO + rb")[ \t]*+(?=\{[^\n]*;)")
+# `} SHOP_CATCH_ALL {`
+_BETWEEN_BLOCKS = re.compile(rb"\}[ \t]*+(" + MACRO + rb")\s*+(?=\{)")
 # `int add(Item item = {});`
 _EMPTY_DEFAULT = re.compile(rb"(=[ \t]*+\{[ \t]*+\})(?=[ \t]*+[,)])")
 # `class EXPORT_API Cart {`
 _BEFORE_THE_NAME_OF_A_TYPE = re.compile(
     rb"(?m)^[ \t]*+(?:typedef[ \t]++)?(?:class|struct|union|enum)[ \t]++"
-    rb"((?:" + _CALLED + rb"\s++){1,4})(?=[\w:<>, \t]+(?:\{|:[^:]))"
+    rb"((?:" + _CALLED + rb"\s++){1,4})(?=[\w:<>, \t]+\s*+(?:\{|:[^:]))"
 )
 # `char* nullable text)`, in capitals or not
 _BEHIND_AN_ASTERISK = re.compile(
@@ -104,6 +135,12 @@ _NO_ENUMERATOR = re.compile(
     rb"(?m)^[ \t]*+(?:" + _DIRECTIVE % b"define|undef" + rb"|\w++\([^()\n]*+\)[ \t]*+\r?$)"
 )
 _CONDITION = re.compile(rb"(?m)^[ \t]*+#[ \t]*+(?:el)?if\b(?:[^\n\\]|\\\r?\n|\\)*+")
+# `TEST_CASE("opens a depot", "[depot]") {`, `TEST_CASE_METHOD(Town, "opens a depot") {`: a title, and what follows it
+_TITLED_TEST = re.compile(
+    rb"(?m)^([ \t]*+[A-Z][A-Z\d_]*+\([ \t]*+(?:[A-Za-z_][\w:]*+[ \t]*+,\s*+)?)"
+    rb"(\"(?:[^\"\\\n]|\\.)*+\")([^;{}]{0,400}?)(?=\)\s*+\{)"
+)
+_TESTS = re.compile(rb"(?:\b|_)(?:TEST|SCENARIO)(?:_|\()")
 # A comment inside a definition: a grammar ends the definition there.
 _COMMENT = re.compile(COMMENT)
 _COMMENT_AMID = re.compile(rb"\*/[ \t]*+\S")
@@ -117,14 +154,25 @@ def blank_macros(source: bytes) -> bytes:
         source = _DEFINITION.sub(_without_comments, source)
     if b"__has_" in source:
         source = _CONDITION.sub(_with_answers, source)
+    source = _NULL_DIRECTIVE.sub(_without_all, source)
+    if b"\\\n" in source or b"\\\r\n" in source:
+        source = _STRING_OF_ROWS.sub(_with_strings, source)
     source = _ON_ITS_OWN_ROW.sub(_without_statement, source)
+    source = _WITH_LITERALS.sub(_without_group, source)
+    source = _BESIDE_A_LITERAL.sub(_without_part, source)
     source = _BEFORE_A_DECLARATION.sub(_without_group, source)
     source = _BEFORE_A_CONSTRUCTOR.sub(_without_group, source)
     source = _AFTER_A_TYPE.sub(_without_group, source)
     source = _BEFORE_THE_NAME_OF_A_TYPE.sub(_without_group, source)
+    source = _BEFORE_A_BLOCK.sub(_without_statement, source)
+    source = _BETWEEN_BLOCKS.sub(_without_group, source)
+    if b"default" in source:
+        source = _DEFAULTED.sub(_with_body, source)
     if b"= {}" in source or b"={}" in source:
         source = _EMPTY_DEFAULT.sub(_without_group, source)
     source = _BEHIND_AN_ASTERISK.sub(_without_group, source)
+    if b'("' in source or b', "' in source:
+        source = _TITLED_TEST.sub(_with_named_test, source)
     source = _BELOW_PARAMETERS.sub(_without_attribute, source)
     return _BEHIND_PARAMETERS.sub(_without_attribute, source)
 
@@ -149,6 +197,18 @@ def _without_comments(found: re.Match[bytes]) -> bytes:
 def _with_answers(condition: re.Match[bytes]) -> bytes:
     """Write numbers for the questions of a condition."""
     return _QUESTION.sub(lambda asked: b"1".ljust(len(asked.group())), condition.group())
+
+
+def _with_body(found: re.Match[bytes]) -> bytes:
+    """Write an empty body for the last group."""
+    start, text = found.start(1) - found.start(), found.group()
+    return text[:start] + b"{" + blanked(text[start + 1 : -1]) + b"}"
+
+
+def _with_named_test(found: re.Match[bytes]) -> bytes:
+    """Write a name for the title of a test: the whole is the head of a function then."""
+    before, title, rest = found.groups()
+    return before + b"x" * len(title) + blanked(rest) if _TESTS.search(before) else found.group()
 
 
 def _without_fields(found: re.Match[bytes]) -> bytes:
@@ -181,6 +241,23 @@ def _without_statement(found: re.Match[bytes]) -> bytes:
     is_first = not row or row.endswith((b"{", b":", b">", b"*/")) or (row[:1] == b"#" and row[-1:] != b"\\")
     begins = row.endswith((b";", b"}")) or (is_first and follows != b"}")
     return _without_group(found) if begins and (not follows or follows not in b",=*&(") else found.group()
+
+
+def _without_part(found: re.Match[bytes]) -> bytes:
+    """Remove a macro between literals, but not in the definition of another."""
+    return found.group() if _is_defining(found) else _without_group(found)
+
+
+def _with_strings(found: re.Match[bytes]) -> bytes:
+    """Write a string for each row of one, but not in the definition of a macro."""
+    return found.group() if _is_defining(found) else _NEXT_ROW.sub(rb'"\1"', found.group())
+
+
+def _is_defining(found: re.Match[bytes]) -> bool:
+    """Whether what is found begins in a row of a directive."""
+    row = found.string.rfind(b"\n", 0, found.start()) + 1
+    before = found.string[max(0, row - 3) : row].rstrip(b"\r\n")
+    return found.string[row : found.start()].lstrip().startswith(b"#") or before.endswith(b"\\")
 
 
 def _without_attribute(found: re.Match[bytes]) -> bytes:

@@ -50,6 +50,8 @@ _READS = frozenset(
         "selector_expression",
     }
 )
+# An operator of Python is a method of what is before it.
+_OPERATION = "binary_operator"
 _PATH = re.compile(r"(?:(.*?)\s*(?:[?!]?\.|\??->|::|\\))?\s*((?!\d|\$\d)[\w$]+)", re.DOTALL)
 # `(*Depot).open` in Go, `!depot.isOpen` in Swift, `\Shop\Depot` in PHP, `::Shop::Depot` in Ruby
 _HEAD = re.compile(rb"(?:\(\*|!|\\|::)?([\w$@]+)")
@@ -90,13 +92,10 @@ def read_uses(
     # In `a.B`, neither `a` nor `B` is a use on its own: the longest match of a pattern comes first.
     heads = frozenset(definition.name_start for definition in scopes.nesting.kept)
     starts = {*heads, *known}
-    taken = {node.end_byte for node, _ in places.values()}
-    for key in (
-        ("path",) if scopes.uses_owners else ("owner", "path")
-    ):  # `void Depot::open()`, `fun Depot.open()`
-        taken.update(captures[key][0].end_byte for captures in syntax.matches_with(key))
+    taken = _taken(syntax, places, uses_owners=scopes.uses_owners)
     has_implicit = scopes.has_implicit_members
     found: list[Reference] = []
+    owners: set[int] = set()
     for key, kind in _USES.items():
         for captures in _matches(syntax, key):
             node = captures[key][0]
@@ -110,12 +109,16 @@ def read_uses(
             owner, start = _implied(node, start, syntax.source) if has_implicit else (None, start)
             is_tag = owner is not None or (node.parent is not None and node.parent.type in _TAGGED)
             may_begin = is_tag or scopes.may_begin(syntax.source, begin)
-            if (start in starts and not is_exported) or not may_begin:
+            # The class in the head of a member's definition, which begins at the same byte.
+            is_owner = "of" in captures and start in heads and start not in owners
+            is_kept = is_exported or is_owner
+            if (start in starts and not is_kept) or not may_begin:
                 continue
             if "name" in captures and captures["name"][0].start_byte not in heads:
                 continue  # an assignment to a local variable
             if not scopes.is_element(syntax.source, start, end):
                 starts.add(start)
+            owners |= {start} if is_owner else set()
             if end not in taken or is_exported:
                 taken.add(end)
                 path = syntax.source[start:end].decode("utf-8", "replace")
@@ -134,11 +137,34 @@ def read_uses(
                             kind=kind,
                             line=node.end_point[0] + 1,
                             symbol=symbol,
-                            qualifier=shortened(qualifier),
+                            qualifier=_qualifier(qualifier, node),
                             alias=_alias(captures, node, scopes, syntax.source),
                         )
                     )
     return sorted(found, key=attrgetter("line"))[:uses_max]
+
+
+def _qualifier(qualifier: str, node: Node) -> str:
+    """Returns the qualifier of a use. An element of an annotation in Java has an object of it, maybe rows above."""
+    is_element = node.parent is not None and node.parent.type == "element_value_pair"
+    return shortened(f"{qualifier}()" if is_element else qualifier)
+
+
+def _taken(syntax: Syntax, places: Places, *, uses_owners: bool) -> set[int]:
+    """Returns where names end that are references, or owners in the heads of definitions: `void Depot::open()`.
+
+    With `uses_owners`, the owner of `fun Depot.open()` is used like any other name.
+    """
+    keys = ("path",) if uses_owners else ("owner", "path")
+    return {
+        *(node.end_byte for node, _ in places.values()),
+        *(
+            captures[owner][0].end_byte
+            for captures in syntax.matches_with(*keys)
+            for owner in keys
+            if owner in captures and "test" not in captures
+        ),
+    }
 
 
 def read_objects(
@@ -157,7 +183,9 @@ def read_objects(
             found.add(head_of(owner_of(node, syntax.source)))
             continue
         start = captures["on"][0].start_byte if "on" in captures else _start(captures, node, syntax)
-        is_read = node.type in _READS or "on" in captures or (syntax.has_tokens and start < node.start_byte)
+        is_operand = node.parent is not None and node.parent.type == _OPERATION
+        is_part = syntax.has_tokens and start < node.start_byte
+        is_read = node.type in _READS or is_operand or "on" in captures or is_part
         if node.end_byte not in taken and is_read and (head := _HEAD.match(syntax.source, start)):
             found.add(head.group(1).decode("utf-8", "replace"))
     return found
@@ -321,6 +349,18 @@ class Scopes:
         self._reads_unknown = language.id in _READS_UNKNOWN
         self._own_classes = _OWN_CLASSES if language.id == "php" else frozenset[str]()
         self._heads |= {name.encode() for name in self._own_classes}
+
+    def _with_types(self, bindings: Iterable[Binding], any_maker: bool) -> set[tuple[int, str]]:
+        """Returns the variables with a type, or whose value a known name or another of them makes."""
+        found: set[tuple[int, str]] = set()
+        for one in bindings:  # by line
+            head = head_of(one.made_by) if one.made_by else ""
+            is_made = bool(head) and (
+                any_maker or head in self._names.known or self._is_among(found, head, one.symbol)
+            )
+            if one.type or is_made:
+                found.add((one.symbol, one.name))
+        return found
 
     def may_begin(self, source: bytes, start: int) -> bool:
         """Whether a use at this byte may be kept: a quick check of its first name, which settles most."""

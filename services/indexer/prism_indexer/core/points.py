@@ -25,7 +25,10 @@ from prism_store.points import ChunkPoint, FilePoint
 # The parser ran out of time, or died.
 GIVEN_UP = frozenset({"timeout", "crashed"})
 DEFINITIONS_MAX = 1_000
-NAMES_MAX = 2_000
+# As many as a parser finds in one file, with their qualified names: a symbol without them is not found.
+NAMES_MAX = 20_000
+# Names among which words are searched.
+TEXT_NAMES_MAX = 2_000
 PROSE_LANGUAGES = frozenset({"markdown", "mdx", "rst", "asciidoc", "text", "org", "textile", "pod", "man"})
 
 
@@ -113,7 +116,7 @@ def _file_payload(file: FileChunked) -> dict[str, object]:
         "names": names,
         "grams": write_signature("".join(chunk.text for chunk in file.chunks)),
         "path_text": file.path,
-        "symbol_text": " ".join(symbol.name for symbol in file.symbols[:NAMES_MAX]),
+        "symbol_text": " ".join(symbol.name for symbol in file.symbols[:TEXT_NAMES_MAX]),
         "definitions": "\n".join(_definition_line(symbol) for symbol in file.symbols[:DEFINITIONS_MAX]),
         "symbols": pack_symbols(file.symbols),
         "references": file.references,

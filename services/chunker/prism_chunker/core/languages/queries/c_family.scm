@@ -25,6 +25,8 @@
 ]) @type
 (preproc_def name: (identifier) @name value: (preproc_arg)? @expansion) @constant
 (preproc_function_def name: (identifier) @name value: (preproc_arg)? @expansion) @macro
+(function_definition type: (type_identifier) @test @call declarator: (parenthesized_declarator (identifier) @name) (#match? @test "^([A-Z0-9]+_)*(U?TEST|TESTCASE|SCENARIO)(_[A-Z0-9]+)*$")) @function
+((expression_statement (call_expression function: (identifier) @test arguments: (argument_list . (identifier) @owner . (identifier) @name)) (MISSING ";")) @function . (compound_statement) @tail (#match? @test "^([A-Z0-9]+_)*(U?TEST|TESTCASE)(_[A-Z0-9]+)*$|^Test$"))
 (function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @function
 (function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))) @function

@@ -13,9 +13,17 @@
 (template_declaration (function_definition declarator: (function_declarator declarator: (qualified_identifier) @path)) @method) @outer
 (alias_declaration name: (type_identifier) @name) @type
 (concept_definition name: (identifier) @name) @type
+; Tests that macros define: `TEST_F(Depot, opens) {`, `START_TEST(opens) {`. A title is a name here: see preprocessor.py.
+(function_definition !type declarator: (function_declarator declarator: (identifier) @test @call parameters: (parameter_list . (parameter_declaration !declarator type: (type_identifier) @name) .)) (#match? @test "^([A-Z0-9]+_)*(U?TEST|TESTCASE|SCENARIO)(_[A-Z0-9]+)*$")) @function
+(function_definition !type declarator: (function_declarator declarator: (identifier) @test @call parameters: (parameter_list . (parameter_declaration !declarator type: [(type_identifier) (qualified_identifier)] @owner) . (parameter_declaration !declarator type: (type_identifier) @name))) (#match? @test "^([A-Z0-9]+_)*(U?TEST|TESTCASE)(_[A-Z0-9]+)*$|^Test$") (#not-match? @test "^BOOST_")) @function
+(function_definition !type declarator: (function_declarator declarator: (identifier) @test @call parameters: (parameter_list . (parameter_declaration !declarator type: (type_identifier) @name) . (parameter_declaration !declarator type: [(type_identifier) (qualified_identifier)] @owner))) (#match? @test "^BOOST_FIXTURE_TEST_CASE$")) @function
+(function_definition !type declarator: (function_declarator declarator: (identifier) @test @call parameters: (parameter_list . (parameter_declaration !declarator type: (type_identifier) @name) . (parameter_declaration))) (#match? @test "^BOOST_(AUTO|DATA)_TEST_CASE")) @function
 (function_definition declarator: (function_declarator declarator: (qualified_identifier) @path)) @method
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (qualified_identifier) @path))) @method
 (function_definition declarator: (reference_declarator (function_declarator declarator: (qualified_identifier) @path))) @method
+(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (qualified_identifier) @path)))) @method
+(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name)))) @method
+(field_declaration declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name)))) @method
 (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function
 (function_definition declarator: (function_declarator declarator: (field_identifier) @name)) @method
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method
@@ -83,8 +91,25 @@
 (using_declaration "namespace" @import [(identifier) (qualified_identifier)] @module)
 
 (type_definition type: (qualified_identifier scope: (_) @qualifier name: (type_identifier) @original) declarator: (type_identifier) @name)
-(alias_declaration name: (type_identifier) @name type: (type_descriptor !declarator type: [(type_identifier) @original (qualified_identifier scope: (_) @qualifier name: (type_identifier) @original)]))
+(type_definition type: [(template_type name: (type_identifier) @original) (qualified_identifier scope: (_) @qualifier name: (template_type name: (type_identifier) @original))] declarator: (type_identifier) @name)
+(alias_declaration name: (type_identifier) @name type: (type_descriptor !declarator type: [(type_identifier) @original (template_type name: (type_identifier) @original) (qualified_identifier scope: (_) @qualifier name: [(type_identifier) @original (template_type name: (type_identifier) @original)])]))
+; A pointer is used like what it points to: `using DepotPtr = std::unique_ptr<Depot>;`.
+(alias_declaration name: (type_identifier) @name type: (type_descriptor type: [
+  (template_type name: (type_identifier) @_pointer arguments: (template_argument_list . (type_descriptor type: [(type_identifier) @original (qualified_identifier scope: (_) @qualifier name: (type_identifier) @original)])))
+  (qualified_identifier name: (template_type name: (type_identifier) @_pointer arguments: (template_argument_list . (type_descriptor type: [(type_identifier) @original (qualified_identifier scope: (_) @qualifier name: (type_identifier) @original)]))))
+]) (#match? @_pointer "^(unique|shared|weak|intrusive)_ptr$"))
 
+; The class in the head of a member that is defined outside of it: `void shop::Depot::open() {}`.
+(function_declarator declarator: (qualified_identifier scope: [(namespace_identifier) @use (template_type name: (type_identifier) @use)] name: [(identifier) (destructor_name) (operator_name) (operator_cast) (template_function)]) @of)
+(function_declarator declarator: (qualified_identifier scope: (_) @qualifier name: (qualified_identifier scope: [(namespace_identifier) @use (template_type name: (type_identifier) @use)] name: [(identifier) (destructor_name) (operator_name) (operator_cast) (template_function)])) @of)
+(function_declarator declarator: (qualified_identifier scope: (_) @qualifier name: (qualified_identifier scope: (_) @qualifier name: (qualified_identifier scope: [(namespace_identifier) @use (template_type name: (type_identifier) @use)]))) @of)
+(function_definition declarator: (qualified_identifier scope: (namespace_identifier) @use name: (operator_cast)) @of)
+; `int Depot::count = 0;`
+(init_declarator declarator: [
+  (qualified_identifier scope: (namespace_identifier) @use name: (identifier))
+  (pointer_declarator declarator: (qualified_identifier scope: (namespace_identifier) @use name: (identifier)))
+  (array_declarator declarator: (qualified_identifier scope: (namespace_identifier) @use name: (identifier)))
+])
 (qualified_identifier scope: (_) @qualifier name: (qualified_identifier scope: (_) @qualifier name: (qualified_identifier scope: (_) @qualifier name: [(type_identifier) @use (template_type name: (type_identifier) @use)])))
 (qualified_identifier scope: (_) @qualifier name: (qualified_identifier scope: (_) @qualifier name: [(type_identifier) @use (template_type name: (type_identifier) @use)]))
 (qualified_identifier scope: (_) @qualifier name: [(type_identifier) @use (template_type name: (type_identifier) @use)])
@@ -95,6 +120,8 @@
 (return_statement (qualified_identifier) @value)
 (pointer_expression argument: (qualified_identifier) @value)
 (binary_expression (qualified_identifier) @value)
+(conditional_expression (qualified_identifier) @value)
+(delete_expression (qualified_identifier) @value)
 (case_statement value: (qualified_identifier) @value)
 (call_expression function: (field_expression argument: (identifier) @value))
 (condition_clause value: [(identifier) (qualified_identifier)] @value)
@@ -106,6 +133,7 @@
 (parameter_declaration type: (_) @declared declarator: (reference_declarator (identifier) @bound))
 (optional_parameter_declaration type: (_) @declared declarator: [(identifier) @bound (pointer_declarator declarator: (identifier) @bound) (reference_declarator (identifier) @bound)])
 (declaration type: (_) @declared declarator: (init_declarator declarator: (reference_declarator (identifier) @bound) value: (_) @given))
+(for_range_loop type: (placeholder_type_specifier) @declared declarator: [(identifier) @bound (pointer_declarator declarator: (identifier) @bound) (reference_declarator (identifier) @bound)] right: (_) @collection)
 (for_range_loop type: (_) @declared declarator: [(identifier) @bound (pointer_declarator declarator: (identifier) @bound) (reference_declarator (identifier) @bound)])
 (assignment_expression left: (field_expression argument: (this)) @bound right: (_) @given)
 (field_declaration type: (_) @returned declarator: [(function_declarator) (pointer_declarator declarator: (function_declarator)) (reference_declarator (function_declarator))])

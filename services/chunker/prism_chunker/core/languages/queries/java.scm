@@ -36,6 +36,8 @@
 (explicit_constructor_invocation constructor: [(this) (super)] @call)
 (marker_annotation name: (identifier) @call)
 (annotation name: (identifier) @call)
+(marker_annotation name: (scoped_identifier scope: (_) @qualifier name: (identifier) @call))
+(annotation name: (scoped_identifier scope: (_) @qualifier name: (identifier) @call))
 
 (package_declaration [(identifier) (scoped_identifier)] @package)
 (import_declaration (scoped_identifier scope: (_) @module name: (identifier) @import) .)
@@ -52,6 +54,7 @@
 (binary_expression (identifier) @value)
 (lambda_expression body: (identifier) @value)
 (annotation_argument_list (identifier) @value)
+(annotation name: (_) @on arguments: (annotation_argument_list (element_value_pair key: (identifier) @value)))
 (element_value_pair value: (identifier) @value)
 (element_value_array_initializer (identifier) @value)
 (switch_label (identifier) @value)
