@@ -57,6 +57,8 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     added = [use for use in dict.fromkeys(found) if use not in own]
     if facts.language in JVM:
         added += dict.fromkeys(use for one in facts.references for use in _owners(one))
+    elif facts.language == "rust":
+        added += dict.fromkeys(use for one in facts.references for use in _opened(one))
     return replace(facts, references=(*facts.references, *added))
 
 
@@ -129,6 +131,19 @@ def _owners(reference: Reference) -> Iterator[Reference]:
                 symbol=reference.symbol,
                 qualifier=qualifier,
             )
+
+
+def _opened(reference: Reference) -> Iterator[Reference]:
+    """Yields the enumeration from which an import of Rust takes cases: `use self::Kind::*` uses Kind."""
+    path, _, name = reference.qualifier.rpartition("::")
+    if reference.kind is ReferenceKind.IMPORT and name[:1].isupper() and name != reference.name:
+        yield Reference(
+            name=name,
+            kind=ReferenceKind.VALUE,
+            line=reference.line,
+            symbol=reference.symbol,
+            qualifier=path,
+        )
 
 
 def _head(use: Reference) -> str:

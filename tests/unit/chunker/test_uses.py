@@ -392,6 +392,27 @@ def test_a_call_on_what_a_rust_macro_is_given_has_a_receiver():
     assert used("a.rs", code, ReferenceKind.CALL) == {"().open", "().shut", "d[0].ring", "lift"}
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "for (x in SIZES) {}",
+        "for ((a, b) in SIZES) {}",
+        "while (SIZES) {}",
+        "do {} while (SIZES)",
+        "if (k in SIZES) {}",
+        "val r = 1..SIZES",
+        "list[SIZES]",
+        "g(*SIZES)",
+        "SIZES as List<Int>",
+        "run { SIZES }",
+        'g("${SIZES}")',
+    ],
+)
+def test_a_variable_of_kotlin_is_used_wherever_it_is_a_value(statement):
+    code = f"val SIZES = listOf(1)\nfun f(k: Int, list: List<Int>) {{\n    {statement}\n}}\n"
+    assert used("a.kt", code, ReferenceKind.VALUE) == {"SIZES"}
+
+
 def test_a_long_chain_of_calls_keeps_its_receiver():
     text = "x" * 90
     code = f'package a\n\nfunc f(b *B) {{ b.Open("{text}", 1).Close("{text}") }}\n'

@@ -317,3 +317,10 @@ def test_a_variable_hides_no_module_of_its_name_in_its_own_value() -> None:
     found = edges_of(files)
     assert "src/lib.rs:3 start -> src/server.rs:start module" in found
     assert "src/lib.rs:6 stop -> src/server.rs:Server.stop receiver_type" in found
+
+
+@pytest.mark.parametrize("path", ["crate::Kind::*", "crate::Kind::{Open, Shut}", "super::Kind::Open"])
+def test_an_import_of_cases_uses_the_enumeration(path: str) -> None:
+    assert "src/gate.rs:1 Kind -> src/lib.rs:Kind module" in edges_of(
+        {**TOWN, "src/gate.rs": f"use {path};\n"}
+    )

@@ -63,6 +63,16 @@
 (disjunction_expression (simple_identifier) @value)
 (indexing_expression . (simple_identifier) @value)
 (when_subject (simple_identifier) @value)
+(for_statement (simple_identifier) @value)
+(while_statement (simple_identifier) @value)
+(do_while_statement (simple_identifier) @value)
+(check_expression (simple_identifier) @value)
+(range_expression (simple_identifier) @value)
+(indexing_suffix (simple_identifier) @value)
+(spread_expression (simple_identifier) @value)
+(as_expression . (simple_identifier) @value)
+(lambda_literal (statements (simple_identifier) @value .))
+(interpolated_expression (simple_identifier) @value)
 (interpolated_identifier) @value
 (navigation_expression) @value
 (assignment (directly_assignable_expression . (simple_identifier) @set .))
