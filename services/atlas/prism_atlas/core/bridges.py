@@ -21,7 +21,7 @@ from prism_contracts.code import EdgeKind, EdgeStatus, ReferenceKind
 
 # Calls of interfaces that one path may pass.
 LAYERS_MAX = 3
-REACH_DEPTH_MAX = 12
+REACH_DEPTH_MAX = 8
 # The nearest members whose declarations are looked up, and calls without an edge that are compared with names.
 MEMBERS_MAX = 300
 CALLS_MAX = 2_000

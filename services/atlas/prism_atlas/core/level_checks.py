@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from prism_atlas.core.answering.common import nodes_at
-from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, Graph, Numbers
+from prism_atlas.core.graph import EDGE_STATUSES, REFERENCE_KINDS, STRATEGIES, Graph, Numbers
 from prism_atlas.core.rendering import UsingLine, render_node
 from prism_atlas.core.uses import find_uses
-from prism_contracts.code import EdgeStatus, ReferenceKind, SymbolKind
+from prism_contracts.code import EdgeStatus, ReferenceKind, Strategy, SymbolKind
 from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.graph import (
     CallHierarchyReply,
@@ -28,6 +28,7 @@ BY_NAME_SHOWN_MAX = 20
 NAMES_SHOWN_MAX = 3
 
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
+_BY_NAME = [STRATEGIES.index(one) for one in (Strategy.NAME, Strategy.ONLY_DEFINITION)]
 _CALL = REFERENCE_KINDS.index(ReferenceKind.CALL)
 
 
@@ -139,13 +140,12 @@ def by_name_lines(compared: ComparedLevels) -> list[UsingLine]:
 
 def unlisted_uses(graph: Graph, listing: ListedUsers, sought: SoughtLevels) -> UnlistedUses:
     """Returns the uses that only the name supports, of functions that the answer does not list and no test has."""
-    shown = [*(one.node for one in listing.users), *listing.roots]
-    files = [graph.file_node(graph.find_file(node.file_path)) for node in shown if not node.symbol]
-    listed = np.array([*nodes_at(graph, shown), *files], np.int32)
-    in_tests = graph.in_tests()
     counts: Counter[str] = Counter()
     found: dict[str, Numbers] = {}
-    for name, symbols in _asked(listing, sought).items():
+    asked = _asked(graph, listing, sought)
+    listed = _listed(graph, listing) if asked else np.array([], np.int32)
+    in_tests = graph.in_tests()
+    for name, symbols in asked.items():
         targets = [
             _owner(graph, node) if _is_maker(one) else node
             for one in symbols
@@ -170,12 +170,26 @@ def unlisted_uses(graph: Graph, listing: ListedUsers, sought: SoughtLevels) -> U
     return UnlistedUses(+counts, list(lines)[:BY_NAME_SHOWN_MAX])
 
 
-def _asked(listing: ListedUsers, sought: SoughtLevels) -> dict[str, list[GraphNode]]:
-    """Returns by name the symbols whose uses by name are sought: of a tree of calls those of the root too."""
+def _listed(graph: Graph, listing: ListedUsers) -> Numbers:
+    """Returns the nodes of an answer, top levels of files included."""
+    shown = [*(one.node for one in listing.users), *listing.roots]
+    files = [graph.file_node(graph.find_file(node.file_path)) for node in shown if not node.symbol]
+    return np.array([*nodes_at(graph, shown), *files], np.int32)
+
+
+def _asked(graph: Graph, listing: ListedUsers, sought: SoughtLevels) -> dict[str, list[GraphNode]]:
+    """Returns by name the symbols whose uses by name are sought: of a tree of calls those of the root too.
+
+    A root has such uses only if its name is used by name in other ways than by calls.
+    """
     asked = {name: [one.node for one in users] for name, users in sought.symbols.items()}
     for root in listing.roots if listing.calls_only else ():
-        if root.symbol and _last(_named(root)) not in sought.symbols:
-            asked.setdefault(_last(_named(root)), []).append(root)
+        name = _last(_named(root))
+        references = graph.references_to(name)
+        is_other = graph.references.kind[references] != _CALL
+        is_other &= np.isin(graph.references.strategy[references], _BY_NAME)
+        if root.symbol and name not in sought.symbols and is_other.any():
+            asked.setdefault(name, []).append(root)
     return asked
 
 

@@ -88,6 +88,8 @@ def declared_by(graph: Graph, methods: Numbers) -> list[tuple[int, int]]:
     """Returns the methods of interfaces that some methods implement, each with the method, in their order."""
     symbols = graph.symbols
     languages = [graph.strings.find(name) for name in LANGUAGES]
+    if not np.isin(graph.files.language, languages).any():
+        return []
     methods = methods[symbols.kind[methods] == METHOD]
     methods = methods[np.isin(graph.files.language[symbols.file[methods]], languages)]
     method_set = method_sets(graph)

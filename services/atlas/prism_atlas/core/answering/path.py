@@ -133,10 +133,8 @@ def _resolved_path(ends: Ends, request: FindPathRequest, searches: list[PathSear
 def _bridged(ends: Ends, request: FindPathRequest, *, is_guessed: bool) -> JoinedPath | None:
     """Returns a path over calls without an edge. A guess is replaced by one without guesses only."""
     graph, source, target = ends
-    sure = bridged_path(graph, source, target, paths.uses(candidates=False), by_name=False)
-    if sure or is_guessed or not request.include_candidates:
-        return sure
-    return bridged_path(graph, source, target, paths.uses(candidates=True), by_name=True)
+    by_name = request.include_candidates and not is_guessed
+    return bridged_path(graph, source, target, paths.uses(candidates=by_name), by_name=by_name)
 
 
 def _files(*, candidates: bool) -> tuple[TraversalStep, ...]:
