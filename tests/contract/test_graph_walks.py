@@ -150,7 +150,7 @@ async def test_the_lines_of_a_path_and_of_subtypes_are_read(ask):
 async def test_calls_of_a_macro_that_implements_a_trait_are_subtypes(ask):
     reply = await ask(TYPE_HIERARCHY, TypeHierarchyRequest(tenant="any", symbol="OpensGates", with_text=True))
     (found,) = reply.by_macros
-    assert (found.macro.symbol, found.line, found.text) == ("opener", 6, "impl OpensGates for $name {")
+    assert (found.macro.symbol, found.line, found.text) == ("opener", 6, "impl OpensGates for $name")
     assert [(call.name, call.start_line, call.end_line) for call in found.calls] == [
         ("Barrier", 12, 14),
         ("Boom", 16, 16),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prism_atlas.core.answering.common import nodes_at
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph
 from prism_atlas.core.rendering import UsingLine, render_node
 from prism_contracts.code import SymbolKind
@@ -29,6 +30,18 @@ class ImplementingMacro(NamedTuple):
     node: int
     line: TextLine
     calls: Sequence[UsingLine]
+
+
+def lines_in_macros(graph: Graph, root: GraphNode) -> list[UsingLine]:
+    """Returns the lines in definitions of macros that resolve to a type."""
+    references, symbols = graph.references, graph.symbols
+    found = [int(one) for node in nodes_at(graph, [root]) for one in graph.meaning(node)]
+    return [
+        UsingLine(graph.path(graph.file_of(source)), int(references.line[one]))
+        for one in found
+        for source in [int(references.source[one])]
+        if not graph.is_file(source) and symbols.kind[source] == _MACRO
+    ]
 
 
 def implementing_macros(

@@ -9,7 +9,12 @@ from prism_atlas.core.graph import NONE, Graph
 from prism_atlas.core.hierarchy import IS_TYPE
 from prism_atlas.core.impl_blocks import read_block
 from prism_atlas.core.level_checks import ListedUsers, by_name_lines, compared_levels, names_of, sought_levels
-from prism_atlas.core.macro_subtypes import CALLS_MAX, implementing_macros, macro_subtypes
+from prism_atlas.core.macro_subtypes import (
+    CALLS_MAX,
+    implementing_macros,
+    lines_in_macros,
+    macro_subtypes,
+)
 from prism_atlas.core.named_tests import TitleTexts
 from prism_atlas.core.rendering import UsingLine
 from prism_atlas.core.unresolved_calls import unresolved_stops
@@ -123,9 +128,14 @@ class TextChecks:
     async def by_macros(
         self, request: ScopedRequest, graph: Graph, root: GraphNode, lines: Iterable[TextLine]
     ) -> tuple[MacroSubtypes, ...]:
-        """Returns the subtypes that calls of macros declare; `lines` were not resolved. Nothing if search fails."""
+        """Returns the subtypes that calls of macros declare; `lines` were not resolved; nothing if search fails."""
         found = []
-        for macro in implementing_macros(graph, root, lines):
+        try:
+            inside = await self._source_lines(request, graph, lines_in_macros(graph, root))
+        except PrismError:
+            return ()
+        known = [TextLine(repo="", file_path=one.file_path, line=one.line, text=one.text) for one in inside]
+        for macro in implementing_macros(graph, root, [*known, *lines]):
             rows = min(BLOCK_ROWS_MAX, BLOCKS_ROWS_MAX // max(1, len(macro.calls[:CALLS_MAX])))
             ranges = [
                 FileRange(
