@@ -350,18 +350,6 @@ class Scopes:
         self._own_classes = _OWN_CLASSES if language.id == "php" else frozenset[str]()
         self._heads |= {name.encode() for name in self._own_classes}
 
-    def _with_types(self, bindings: Iterable[Binding], any_maker: bool) -> set[tuple[int, str]]:
-        """Returns the variables with a type, or whose value a known name or another of them makes."""
-        found: set[tuple[int, str]] = set()
-        for one in bindings:  # by line
-            head = head_of(one.made_by) if one.made_by else ""
-            is_made = bool(head) and (
-                any_maker or head in self._names.known or self._is_among(found, head, one.symbol)
-            )
-            if one.type or is_made:
-                found.add((one.symbol, one.name))
-        return found
-
     def may_begin(self, source: bytes, start: int) -> bool:
         """Whether a use at this byte may be kept: a quick check of its first name, which settles most."""
         found = _HEAD.match(source, start)
