@@ -1,13 +1,13 @@
 """The parsed facts of one file: symbols, references and bindings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
 
 from prism_contracts.code import Binding, Reference, ReferenceKind, Symbol, SymbolFact, SymbolKind
 from prism_resolver.expressions import ABSOLUTE, CALL, OWN_CLASS, OWN_OBJECT, TOP, steps_of
-from prism_resolver.languages import ECMASCRIPT, JVM, READS_UNKNOWN, TYPES_WITHOUT_IMPORT
+from prism_resolver.languages import ECMASCRIPT, JVM, MAKES_OBJECT, READS_UNKNOWN, TYPES_WITHOUT_IMPORT
 
 # `depot.class`, `Depot::class`
 NO_NAMES = frozenset({"class"})
@@ -48,7 +48,7 @@ def with_qualifier_uses(facts: FileFacts) -> FileFacts:
     found = (
         use
         for reference in facts.references
-        for use in _qualifier_uses(reference)
+        for use in _qualifier_uses(reference, MAKES_OBJECT.get(facts.language, frozenset()))
         if (head := _head(use)) in (known if use.qualifier else heads)
         or (is_open and head[:1].isupper())
         or (use.qualifier and facts.language in READS_UNKNOWN)
@@ -92,9 +92,11 @@ def _seen_from_file(facts: FileFacts) -> FileFacts:
     return replace(facts, references=references)
 
 
-def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
+def _qualifier_uses(reference: Reference, makers: Collection[str]) -> Iterator[Reference]:
     """Yields the names before the dot. A call before it has its own reference, maybe in a line before, with the names
     in front of it.
+
+    `makers` are the methods that make an object of their class: `Depot.new(1)` in Ruby calls Depot.
     """
     qualifier = "" if reference.kind is ReferenceKind.IMPORT else reference.qualifier
     # `town.depots[0].open()` uses `town.depots`.
@@ -107,9 +109,10 @@ def _qualifier_uses(reference: Reference) -> Iterator[Reference]:
             mark = next((one for one in (TOP, ABSOLUTE) if step.name.startswith(one)), "")
             if mark == ABSOLUTE and len(steps) > 1:
                 continue  # a namespace of PHP
+            is_made = reference.name in makers and position == len(steps) - 1
             yield Reference(
                 name=step.name.removeprefix(mark),
-                kind=ReferenceKind.VALUE,
+                kind=ReferenceKind.CALL if is_made else ReferenceKind.VALUE,
                 line=reference.line,
                 symbol=reference.symbol,
                 qualifier=qualifier or mark,

@@ -57,6 +57,8 @@ _IN_SRC = re.compile(r"(?:^|(?<=/))src/.+")
 _BENCHMARKS = re.compile(r"(?:.+[-_])?bench(?:es|marks?)?", re.IGNORECASE)
 # `app/src/main/java/town/ParcelSpec.java`
 _MAIN_SOURCES = re.compile(r"(?P<module>(?:[^/]+/)*?)src/main/(?:java|kotlin|scala|groovy|resources)/")
+# `lib/town/adapter/test.rb`: gems keep their tests beside `lib`, and name a class of theirs so.
+_RUBY_LIBRARY = re.compile(r"(?:.+/)?lib/(?:.+/)?test\.rb")
 # The same with the original case: `ParcelTests`.
 _CAMEL_TEST_FOLDER = re.compile(r".*[a-z0-9]Tests?")
 # Folders, in lower case, only at the root.
@@ -146,6 +148,8 @@ def classify_path(path: str) -> FileFlags:
     if TEST in found and (main := _MAIN_SOURCES.match(f"{folder}/")):
         # Maven, Gradle and sbt keep products apart from tests, whatever a file or package is named.
         found -= {TEST} - _folder_flags(main["module"])
+    if _RUBY_LIBRARY.fullmatch(path):
+        found -= {TEST} - _folder_flags(folder)
     return _flags(found)
 
 

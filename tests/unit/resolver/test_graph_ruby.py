@@ -1,7 +1,9 @@
 """What the graph resolves in Ruby: bare names wherever they are, attributes, delegates, symbols, RSpec."""
 
 import pytest
-from graph_files import edges_of
+from graph_files import edges_of, facts_of
+
+from prism_contracts.code import ReferenceKind
 
 DEPOT = """module Shop
   class Base
@@ -167,3 +169,60 @@ def test_a_name_after_two_colons_is_in_no_module(code: str, found: str) -> None:
     edges = uses({"a.rb": TOP, "b.rb": f"module Rack\n {code}\nend\n"}, "b.rb")
     assert found in edges
     assert "Logger -> Rack.Logger" not in edges or "::Rack::Logger" in code
+
+
+MADE = """class Depot
+  def initialize(size)
+  end
+
+  def size=(value)
+  end
+
+  def reset
+    self.size = 0
+  end
+end
+
+class Base < Struct
+  def merge
+  end
+end
+
+Kind = Base.new(:a, :b) do
+  def weigh
+    merge
+  end
+end
+
+def go
+  depot = Depot.new(1)
+  depot.size = 4
+  depot.size ||= 5
+  Kind.new(1).weigh
+end
+"""
+
+
+def test_an_assignment_through_a_dot_calls_the_setter() -> None:
+    found = edges_of({"a.rb": MADE})
+    assert {edge for edge in found if "size=" in edge} == {
+        "a.rb:9 size= -> a.rb:Depot.size= receiver",
+        "a.rb:26 size= -> a.rb:Depot.size= receiver_type",
+        "a.rb:27 size= -> a.rb:Depot.size= receiver_type",
+    }
+
+
+def test_a_class_is_called_where_it_makes_an_object() -> None:
+    found = [one for one in facts_of("a.rb", MADE).references if one.name in {"Depot", "Kind"}]
+    assert [(one.name, one.kind, one.line) for one in found] == [
+        ("Depot", ReferenceKind.CALL, 25),
+        ("Kind", ReferenceKind.CALL, 28),
+    ]
+
+
+def test_a_constant_that_a_class_makes_with_methods_inherits_from_it() -> None:
+    found = edges_of({"a.rb": MADE})
+    assert "a.rb:20 merge -> a.rb:Base.merge inherited" in found
+    assert "a.rb:28 weigh -> a.rb:Kind.weigh receiver_type" in found
+    bases = [one for one in facts_of("a.rb", MADE).references if one.kind is ReferenceKind.EXTENDS]
+    assert [(one.name, one.line) for one in bases] == [("Struct", 13), ("Base", 18)]

@@ -57,6 +57,8 @@ _LED_BY_RECEIVER = frozenset({"navigation_expression", "call_expression"})
 _USES = frozenset({ReferenceKind.ALIAS, ReferenceKind.TYPE, ReferenceKind.VALUE})
 KINDS: dict[str, ReferenceKind] = {str(kind): kind for kind in ReferenceKind if kind not in _USES}
 KINDS["overridden"] = ReferenceKind.CALL
+# A method that is called by an assignment: `depot.size = 3` calls `size=` in Ruby.
+KINDS["setter"] = ReferenceKind.CALL
 KINDS |= dict.fromkeys(("item", "file", "whole", "bare", "default", "submodule"), ReferenceKind.IMPORT)
 # Tokens that import all names of a module: `import . "fmt"`, `{ ...require("./depot") }`, `Object.assign(exports, …)`.
 _ALL_NAMES = frozenset({".", "...", "(", "namespace"})
@@ -134,6 +136,8 @@ def _reference(
     qualifier, name = _spelled(node, qualifier, name)
     if key == "overridden":
         qualifier = _BASE_OBJECT
+    if key == "setter":
+        name = f"{name}="
     alias = alias_of(captures, source)
     if key == "default":
         name, alias = key, name

@@ -5,6 +5,7 @@
 (method name: (_) @name) @function
 (singleton_method name: (_) @name) @function
 (assignment left: (constant) @name right: (call receiver: (constant) @_type method: (identifier) @_new) (#any-of? @_type "Class" "Struct" "Data" "Module") (#any-of? @_new "new" "define")) @class
+(assignment left: (constant) @name right: (call receiver: [(constant) (scope_resolution)] method: (identifier) @_new block: (do_block body: (body_statement (method)))) (#eq? @_new "new")) @class
 (assignment left: (constant) @name) @constant
 (alias name: (_) @name) @function
 (call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_)? @body (#any-of? @_define "alias_method" "define_method")) @function
@@ -19,6 +20,9 @@
 (call !receiver method: (identifier) @call)
 (call receiver: (_) @qualifier method: (identifier) @call)
 (super) @overridden
+(assignment left: (call receiver: (_) @qualifier method: (identifier) @setter))
+(operator_assignment left: (call receiver: (_) @qualifier method: (identifier) @setter))
+(left_assignment_list (call receiver: (_) @qualifier method: (identifier) @setter))
 (call !receiver method: (identifier) @_send arguments: (argument_list . [(simple_symbol) @call (string . (string_content) @call .)]) (#any-of? @_send "send" "public_send" "__send__" "method"))
 (call receiver: (_) @qualifier method: (identifier) @_send arguments: (argument_list . [(simple_symbol) @call (string . (string_content) @call .)]) (#any-of? @_send "send" "public_send" "__send__" "method"))
 (call receiver: (_) @qualifier method: (identifier) @_stub arguments: (argument_list . (simple_symbol) @call) (#any-of? @_stub "stubs" "expects" "should_receive"))
@@ -26,6 +30,8 @@
 (superclass (constant) @extends)
 (superclass (scope_resolution !scope name: (constant) @extends))
 (superclass (scope_resolution scope: (_) @qualifier name: (constant) @extends))
+(assignment left: (constant) right: (call receiver: (constant) @extends method: (identifier) @_new block: (do_block body: (body_statement (method)))) (#eq? @_new "new") (#not-match? @extends "^(Class|Data|Module|Struct)$"))
+(assignment left: (constant) right: (call receiver: (scope_resolution scope: (_) @qualifier name: (constant) @extends) method: (identifier) @_new block: (do_block body: (body_statement (method)))) (#eq? @_new "new"))
 (call method: (identifier) @_mix arguments: (argument_list (constant) @implements) (#any-of? @_mix "include" "extend" "prepend"))
 (assignment left: [(instance_variable) (class_variable)] @assign)
 (operator_assignment left: [(instance_variable) (class_variable)] @assign)
