@@ -14,7 +14,7 @@ import re2  # type: ignore[import-untyped]
 
 SEPARATOR = re.compile(r"::|->|[.#\\/:]")
 # Parts of a notation besides names, in some languages.
-PARAMETERS = re.compile(r"(?<=[\w!?])\s*\([^()]*\)$")
+PARAMETERS = re.compile(r"(?<=[\w!?>\]])\s*\([^()]*\)$")
 ARITY = re.compile(r"(?<=[\w!?])/\d+$")
 IMPLEMENTED = re2.compile(r"<[^<>]* as ([^<>]+)>")  # <T as Trait>::name; with `re` cubic in a run of " as a"
 TYPE_ARGUMENTS = re.compile(r"(?<=\w)(?:::)?(?:<[^<>]*>|\[[^\[\]]*\])")
