@@ -150,6 +150,9 @@ class Strategy(StrEnum):
     FIXTURE = "fixture"  # pytest passes the fixture to a parameter of its name, or a mark asks for it
     STORED = "stored"  # a candidate: a call of a field in which code stores the function
     OVERLOAD = "overload"  # a candidate: it means the symbol for sure, but another overload may be meant
+    OVERRIDDEN = (
+        "overridden"  # a candidate: it means a member that the symbol overrides, and may run the symbol
+    )
     ONLY_DEFINITION = "only_definition"  # a candidate: no other symbol has this name
     NAME = "name"  # a candidate: other symbols have this name too
 

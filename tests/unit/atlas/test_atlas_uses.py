@@ -345,3 +345,43 @@ class Deeper extends Deep { int weigh(String name) { return 3; } }
         "Deep.weigh 6 overrides", "Deep.weigh 7 overrides", "Deeper.weigh 9 overrides", "Fake.weigh 1 tests",
     ]  # fmt: skip
     assert lines(source_only=True, path_filter="Scale.java", start=1, limit=1) == ["Deep.weigh 7 overrides"]
+
+
+GATES = {
+    "gates.py": """\
+class Gate:
+    def shut(self): ...
+
+    def slam(self):
+        self.shut()
+
+
+class IronGate(Gate):
+    def shut(self):
+        super().shut()
+
+
+class Yard:
+    def __init__(self):
+        self._gate: Gate = IronGate()
+
+    def close(self):
+        self._gate.shut()
+""",
+}
+
+
+def test_calls_of_an_overridden_member_may_run_the_overriding_one():
+    graph = graph_of(GATES)
+    found = by_graph(graph, "gates.py", "IronGate.shut", 9)
+    assert [(one.line, one.status, one.strategy) for one in found.entries] == [
+        (5, EdgeStatus.CANDIDATE, Strategy.OVERRIDDEN),
+        (18, EdgeStatus.CANDIDATE, Strategy.OVERRIDDEN),
+    ]
+    assert not by_graph(graph, "gates.py", "IronGate.shut", 9, include_candidates=False).entries
+    base = by_graph(graph, "gates.py", "Gate.shut", 2)
+    assert [(one.line, one.status) for one in base.entries] == [
+        (5, EdgeStatus.RESOLVED),
+        (10, EdgeStatus.RESOLVED),
+        (18, EdgeStatus.RESOLVED),
+    ]

@@ -526,3 +526,13 @@ def test_an_undefined_name_has_the_module_that_it_comes_from() -> None:
         "weigh: not defined in this repository. Imported from scales (2 files).",
         "weigh (function) acme/app scale.py:1-2",
     ]
+
+
+def test_calls_of_an_overridden_member_are_told_apart_from_names() -> None:
+    above = CALL.model_copy(update={"status": EdgeStatus.CANDIDATE, "strategy": Strategy.OVERRIDDEN})
+    told = TOLD.model_copy(update={"candidate_lines": 1})
+    _, lines = rendered((above,), told)
+    assert "calls of a member that it overrides (?), another one may run:" in lines
+    assert any(
+        line.startswith("Not complete: 1 line through a member that it overrides (?)") for line in lines
+    )

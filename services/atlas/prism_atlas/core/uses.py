@@ -20,7 +20,8 @@ from prism_atlas.core.graph import (
     Graph,
     Numbers,
 )
-from prism_contracts.code import CALLABLE_KINDS, VALUE_KINDS, EdgeStatus, ReferenceKind, Strategy
+from prism_atlas.core.traversal import follow, step
+from prism_contracts.code import CALLABLE_KINDS, VALUE_KINDS, EdgeKind, EdgeStatus, ReferenceKind, Strategy
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
 from prism_resolver.languages import C_FAMILY
 from prism_resolver.modules import File
@@ -30,7 +31,10 @@ from prism_resolver.unit import DEFAULT, Site, Unit, UnitDefinition, same_symbol
 
 _IMPORT = REFERENCE_KINDS.index(ReferenceKind.IMPORT)
 _ALIAS = REFERENCE_KINDS.index(ReferenceKind.ALIAS)
+_CALL = REFERENCE_KINDS.index(ReferenceKind.CALL)
 _STORED = STRATEGIES.index(Strategy.STORED)
+_OVERRIDDEN = STRATEGIES.index(Strategy.OVERRIDDEN)
+_RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
 # What calls an object of Python runs, by the name of the object.
@@ -80,6 +84,27 @@ def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
         _GROUP_OF[graph.references.kind[references]],
     )
     return _ordered(graph, UseTable(references, file, status, strategy, group))
+
+
+def overridden_uses(graph: Graph, targets: Sequence[int]) -> UseTable | None:
+    """Returns the sure calls of members that some members override, as candidates: they may run the overriding one.
+
+    None if they override none. A call in a member that overrides the same one is left out: `super().open()` runs the
+    overridden one.
+    """
+    nodes = np.asarray(targets, np.int32)
+    above = np.unique(follow(graph, nodes, [step([EdgeKind.OVERRIDES], forward=True)]).nodes)
+    above = np.setdiff1d(above, nodes)
+    if not len(above):
+        return None
+    below = np.unique(follow(graph, above, [step([EdgeKind.OVERRIDES], forward=False)]).nodes)
+    names = {graph.strings[graph.symbols.name[node]] for node in above.tolist()}
+    rows = merged(graph, [find_uses(graph, name, above.tolist()) for name in sorted(names)])
+    is_call = graph.references.kind[rows.reference] == _CALL
+    is_own = np.isin(graph.references.source[rows.reference], below)
+    rows = rows.at((rows.status == _RESOLVED) & is_call & ~is_own)
+    uncertain = np.full(len(rows.reference), _CANDIDATE, np.uint8)
+    return rows._replace(status=uncertain, strategy=np.full(len(uncertain), _OVERRIDDEN, np.uint8))
 
 
 def merged(graph: Graph, tables: Sequence[UseTable]) -> UseTable:

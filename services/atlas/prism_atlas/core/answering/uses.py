@@ -16,6 +16,7 @@ from prism_atlas.core.uses import (
     explained_lines,
     find_uses,
     merged,
+    overridden_uses,
     references_by_name,
     targets_of,
     used_lines,
@@ -55,6 +56,9 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
     if overloads.types or (request.one_overload and overloads.are_several):
         asked = definitions_at(graph, request.definitions) if request.one_overload else targets
         every = overloads.narrowed(every, overloads.wanted(asked))
+    above = overridden_uses(graph, targets)
+    if above is not None:
+        every = merged(graph, [every, above])
     kept = every.at(_passing(graph, every, request))
     page = kept.at(slice(request.start, request.start + request.limit))
     counts = Counter(kept.group.tolist())

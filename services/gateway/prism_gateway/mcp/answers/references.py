@@ -301,14 +301,16 @@ _UNCERTAIN = {
     1: "of this overload or another one (?):",
     2: "by name only (?), another symbol may be meant:",
     3: "calls of a field in which it is stored (?), another function may run:",
+    4: "calls of a member that it overrides (?), another one may run:",
 }
+_CERTAINTY_OF = {Strategy.OVERLOAD: 1, Strategy.STORED: 3, Strategy.OVERRIDDEN: 4}
 
 
 def _certainty(entry: ReferenceEntry) -> int:
     """Returns 0 for a sure reference, else how it is uncertain, as in `_UNCERTAIN`."""
     if entry.status is not EdgeStatus.CANDIDATE:
         return 0
-    return 1 if entry.strategy is Strategy.OVERLOAD else 3 if entry.strategy is Strategy.STORED else 2
+    return _CERTAINTY_OF.get(entry.strategy, 2)
 
 
 def text_check(found: SymbolReferences) -> Iterator[str]:
@@ -517,7 +519,7 @@ def places_line(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> 
 
 def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     """Returns one sentence: the list is complete, or what it lacks."""
-    uncertain = "of this overload or another one" if _is_one_overload(found) else "by name only"
+    uncertain = _uncertain(found)
     lacks = [
         f"{several(text.candidate_lines, 'line')} {uncertain} (?){_later(found)}"
         if text.candidate_lines
@@ -560,6 +562,14 @@ def _outside(text: Reconciliation) -> str:
 
 def _where(text: Reconciliation) -> str:
     return "listed above" if text.unexplained_lines else "grep_code with word=true lists them"
+
+
+def _uncertain(found: SymbolReferences) -> str:
+    """Returns how the uncertain lines are, in a word that fits all of them."""
+    strategies = {one.strategy for one in found.entries if one.status is EdgeStatus.CANDIDATE}
+    if strategies == {Strategy.OVERRIDDEN}:
+        return "through a member that it overrides"
+    return "of this overload or another one" if _is_one_overload(found) else "by name only"
 
 
 def _is_one_overload(found: SymbolReferences) -> bool:
