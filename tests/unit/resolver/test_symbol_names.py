@@ -29,6 +29,7 @@ def defined(qualified_name: str, name: str = "") -> Symbol:
         ("Depot.route<T>(Parcel)", "Depot.route"),
         ("Depot.route[T](parcel)", "Depot.route"),
         ("Depot::route", "Depot.route"),
+        ("Depot#route", "Depot.route"),
         ("$depot->route", "$depot.route"),
         ("Depot->route()", "Depot.route"),
         ("(*Depot).route", "Depot.route"),
