@@ -168,7 +168,12 @@ def _prepare(stack: SecuredStack, folder: Path, git_url: str) -> Names:
     stack.send("acme/sent", {"a.py": b"a = 1\n"})
     scip = folder / "index.scip"
     scip.write_bytes(index(*parcels()))
-    assert stack.prism_json("scip", str(scip), "--repo", REPO, "--commit", pushed)["stored"]
+    upload = ("scip", str(scip), "--repo", REPO, "--commit", pushed)
+    assert stack.prism_json(*upload)["stored"]
+    [listed] = stack.prism_json("scip", "--list", "--repo", REPO)["indexes"]
+    removed = stack.prism_json("scip", "--remove", listed["indexer"], "--repo", REPO)["removed"]
+    assert removed == listed
+    assert stack.prism_json(*upload)["stored"]
     files = [{"path": f"{WORD}/x.py", "content": "1\n"}]
     with stack.http() as http:
         # A job that waits for its files can be cancelled.
