@@ -741,7 +741,7 @@ class Program:
 
     def is_crate(self, unit: Unit, name: str) -> bool:
         """Returns whether a name is that of a crate: `crate`, one of a repository, or one that a manifest lists."""
-        return (
+        return unit.language == "rust" and (
             name == "crate" or bool(self._in_package(unit, name).units) or self.is_foreign_crate(unit, name)
         )
 

@@ -11,6 +11,8 @@ from prism_search.core.references.origins import SOURCES_MAX, import_sources
     [
         ("a.py", "from functools import lru_cache\n", ["functools"]),
         ("a.py", "from functools import lru_cache as cached\n", ["functools"]),
+        ("a.py", "import lru_cache\n", ["lru_cache"]),
+        ("a.py", "from lru_cache import lru_cache\n", ["lru_cache"]),
         ("a.py", "import functools\nfunctools.lru_cache()\n", ["functools"]),
         ("a.py", "import functools as f\nf.lru_cache()\n", ["functools"]),
         ("a.py", "def g(f):\n    f.lru_cache()\n", []),

@@ -228,7 +228,7 @@ class Reconciliation(Message):
 
 
 class ImportSource(Message):
-    """A module outside the repository that an undefined name is imported from."""
+    """A module that files import an undefined name from."""
 
     module: str  # as the source names it: `functools`, `kombu.utils`, `react`
     files: int  # that import the name from it

@@ -101,8 +101,13 @@ def overridden_uses(graph: Graph, targets: Sequence[int]) -> UseTable | None:
     names = {graph.strings[graph.symbols.name[node]] for node in above.tolist()}
     rows = merged(graph, [find_uses(graph, name, above.tolist()) for name in sorted(names)])
     is_call = graph.references.kind[rows.reference] == _CALL
-    is_own = np.isin(graph.references.source[rows.reference], below)
-    rows = rows.at((rows.status == _RESOLVED) & is_call & ~is_own)
+    sources, lines = graph.references.source[rows.reference], graph.references.line[rows.reference]
+    # A reference means all overloads; its edge leads to the one that it calls.
+    into = np.concatenate([graph.edges_in(node) for node in above.tolist()])
+    called = set(zip(graph.edges.source[into].tolist(), graph.edges.line[into].tolist(), strict=True))
+    places = zip(sources.tolist(), lines.tolist(), strict=True)
+    is_reached = np.array([place in called for place in places], np.bool_)
+    rows = rows.at((rows.status == _RESOLVED) & is_call & is_reached & ~np.isin(sources, below))
     uncertain = np.full(len(rows.reference), _CANDIDATE, np.uint8)
     return rows._replace(status=uncertain, strategy=np.full(len(uncertain), _OVERRIDDEN, np.uint8))
 

@@ -19,6 +19,8 @@ from prism_contracts.code import CALLABLE_KINDS
 LEVELS_MAX = 100
 # If a name has more variables, none is limited to a block.
 VARIABLES_MAX = 2_000
+# On a longer line, of a bundle, a variable is visible to the end of its function.
+LINE_BYTES_MAX = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +240,11 @@ class Visibility:
         if not (self.has_rules and variable.subject == "bound" and is_local):
             return Lines(first, 0)
         begin = self._line_start(min(node.start_byte, span.start))
+        widths = (
+            self._line_end(at) - self._line_start(at) for at in (begin, span.start, max(span.end - 1, 0))
+        )
+        if max(widths) > LINE_BYTES_MAX:
+            return Lines(first, 0)
         places = self._uses(name, begin, self._line_end(span.start))
         inside = [at for at in places if self._is_inside(at, span, variable)]
         outside = [at for at in places if at not in inside and at != node.start_byte]

@@ -53,10 +53,10 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
         names = {graph.strings[graph.symbols.name[node]] for node in overloads.types}
         made = [find_uses(graph, name, sorted(overloads.types)) for name in sorted(names)]
         every = merged(graph, [every, *made])
+    asked = definitions_at(graph, request.definitions) if request.one_overload else targets
     if overloads.types or (request.one_overload and overloads.are_several):
-        asked = definitions_at(graph, request.definitions) if request.one_overload else targets
         every = overloads.narrowed(every, overloads.wanted(asked))
-    above = overridden_uses(graph, targets)
+    above = overridden_uses(graph, sorted(overloads.wanted(asked)) if request.one_overload else targets)
     if above is not None:
         every = merged(graph, [every, above])
     kept = every.at(_passing(graph, every, request))

@@ -205,7 +205,8 @@ def no_definition_line(symbol: str, suggestions: Sequence[str], unparsed: Sequen
 def imported_lines(found: SymbolReferences) -> Iterator[str]:
     """Yields where a name that is not defined here comes from."""
     sources = ", ".join(f"{one.module} ({several(one.files, 'file')})" for one in found.imported_from)
-    yield f"{found.symbol}: not defined in this repository. Imported from {sources}."
+    line = f"{found.symbol}: not defined in this repository. Imported from {sources}."
+    yield " ".join(filter(None, (line, unparsed_sentence(found.unparsed))))
     for one in found.defined_elsewhere:
         place = f"{one.file_path}:{one.symbol.start_line}-{one.symbol.end_line}"
         yield f"{one.symbol.qualified_name} ({one.symbol.kind.value}) {one.repo} {place}"

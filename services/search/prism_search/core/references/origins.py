@@ -28,7 +28,7 @@ def _modules(name: str, references: Iterable[Reference]) -> Iterator[str]:
             continue
         if _is_whole(one):
             whole[one.alias or one.name] = one.qualifier
-        elif one.name == name:
+        if name in (one.name, one.alias):
             yield one.qualifier
     for one in references:
         if one.kind is not ReferenceKind.IMPORT and one.name == name and one.qualifier:
