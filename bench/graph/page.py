@@ -69,7 +69,7 @@ class Measured(NamedTuple):
     asked: int
     truth: Truth
     comparison: Comparison
-    lines: Mapping[str, Sequence[str]]  # of the files of the truth, by path
+    lines: Mapping[str, Sequence[str]]  # texts of the truth's files, by path
 
 
 def page(measured: Sequence[Measured], uses_max: int, seed: int) -> str:

@@ -111,7 +111,7 @@ def _show_listed(reply: ListScipReply) -> None:
     for title in ("indexer", "folder", "commit", "files", "stored (UTC)"):
         table.add_column(title, overflow="fold", justify="right" if title == "files" else "left")
     for one in reply.indexes:
-        cells = (one.indexer, one.root or ".", one.commit[:10], f"{one.files:,}")
+        cells = (one.indexer, one.root or ".", terminal.short_commit(one.commit), f"{one.files:,}")
         at = f"{one.stored_at.astimezone(UTC):%Y-%m-%d %H:%M}"
         table.add_row(*(Text(terminal.printable(cell)) for cell in (*cells, at)))
     terminal.out.print(table)
@@ -120,7 +120,7 @@ def _show_listed(reply: ListScipReply) -> None:
 def _show_removed(reply: RemoveScipReply) -> None:
     removed = reply.removed
     folder = f" for {removed.root}" if removed.root else ""
-    line = f"{reply.repo}: the index of {removed.commit[:10]} by {removed.indexer}{folder} is removed"
+    line = f"{reply.repo}: the index of {terminal.short_commit(removed.commit)} by {removed.indexer}{folder} is removed"
     terminal.out.print(Text(terminal.printable(line)), soft_wrap=True)
 
 

@@ -715,9 +715,9 @@ async def test_what_was_given_up_is_retried_and_dropped(stack: Stack) -> None:
             answer = await http.post(f"/health/letters/{number}/{act}", headers=ORIGIN)
             assert (answer.status_code, answer.headers["location"]) == (303, leads_to)
             assert (stack.fake.last().letter, stack.fake.last().tenant) == (number, "default")
-        told = (await http.get(retried)).text
+        page = (await http.get(retried)).text
         entries = (await http.get("/audit")).text
-    assert f'Message {number} is retried: <a href="/r/acme/app">acme/app</a> is read again' in told
+    assert f'Message {number} is retried: <a href="/r/acme/app">acme/app</a> is read again' in page
     assert "letter retried" in entries
     assert "letter dropped" in entries
 

@@ -285,7 +285,7 @@ class ScipRemoved(Event):
     v: int = 1
     tenant: str
     repo: str
-    object: str  # of the removed index; deleted from OBJECTS_SCIP
+    object: str  # the index that was deleted from OBJECTS_SCIP
 
     @property
     def message_id(self) -> str:

@@ -681,7 +681,7 @@ class Inference:
         for ref in value.symbols:
             unit, own = self._program.units[ref.file], self._program.definition(ref).qualified_name
             if unit.language == "rust" and _is_value(unit, (ref.symbol,)):
-                if fields := unit.named.get(f"{own}.{name}"):  # of a case of an enumeration
+                if fields := unit.named.get(f"{own}.{name}"):  # an enum case
                     return symbol_value(unit, fields).with_strategy(Strategy.CLASS_NAME, value.certainty)
             elif unit.language in _OBJECTS_HAVE_MEMBERS:
                 is_whole = any(one.type == own for one in unit.variables.get(("", MODULE_EXPORTS), ()))

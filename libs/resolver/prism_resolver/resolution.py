@@ -206,7 +206,7 @@ class Resolver:
         for binding in facts.bindings:
             around = enclosing_callable(facts, binding.symbol)
             if around < 0 and binding.until:
-                around = binding.symbol  # of a closure outside of functions
+                around = binding.symbol  # the closure is outside any function
             if around >= 0 or binding.until:
                 self._local_bindings.setdefault((around, binding.name), []).append(binding)
 

@@ -118,7 +118,7 @@ class Hit(Message):
     ] = ()  # other symbols of the file that answer, best first, each as `Session.close 12-40`
     beside_lines: tuple[
         ShownLine, ...
-    ] = ()  # of the first hit: lines of the first of `beside`, if it may answer better
+    ] = ()  # first hit only: lines of the first symbol in `beside` if it may answer better
     callees: tuple[str, ...] = ()  # of the first hit, by name, each as `Session.close src/session.py:12-40`
     callee_lines: tuple[
         ShownLine, ...

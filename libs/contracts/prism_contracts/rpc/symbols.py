@@ -251,8 +251,8 @@ class SymbolReferences(Message):
     # For an undefined name: the modules that it is imported from, and its definitions in other repositories.
     imported_from: tuple[ImportSource, ...] = ()
     defined_elsewhere: tuple[Definition, ...] = ()
-    # Lines in other repositories that use the symbol and import its file or package, by repository. Of those with too
-    # many files to read, the number of files.
+    # By repository: how many lines in other repositories import and use the symbol, and how many files may do so in
+    # repositories with too many to read.
     other_repositories: dict[str, int] = {}
     unread_repositories: dict[str, int] = {}
     helped: tuple[HelpedTests, ...] = ()  # on the first page, of the references that it counts

@@ -43,7 +43,7 @@ class _ScopeRules:
     never_called: bool = False  # a call of the name of a variable calls a method
     # Captures of a declaration that give a variable its type for good.
     saying: frozenset[str] = frozenset()
-    has_types: bool = False  # of all variables: an assignment never declares one
+    has_types: bool = False  # all variables have types: an assignment never declares one
     # Whether a name means another variable until its declaration, and in its own initial value.
     from_declaration: bool = True
     from_value: bool = True

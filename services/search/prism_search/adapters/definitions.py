@@ -75,7 +75,7 @@ class Definitions:
     async def _at_line(self, target: Target, asked: str) -> NameMatch | None:
         """Returns the innermost definition at a place such as `src/depot.py:42`, with others of its name in the file.
 
-        Of several overloads, it returns the one there. Returns None for a name.
+        Returns the overload at that line, and None for a name.
         """
         place = AT_LINE.fullmatch(asked)
         if not place:

@@ -42,7 +42,7 @@ BEFORE, AFTER = 0, 1  # indexes of the sides in a hunk
 CHANGED_SHOWN_MAX = 100
 FILES_SHOWN_MAX = 20
 FURTHER_LINES_MAX = 60
-# Tests that only a name connects: so many have the text of the line.
+# How many tests connected only by name are shown with the text of their line.
 TEST_LINES_MAX = 20
 
 

@@ -1,6 +1,6 @@
 """Uses of a symbol before an edit: one row per function, and the tests that reach it.
 
-Of names that match too often the first are listed: an edit follows what is sure.
+Only the first uses of a common name are listed: an edit follows what is sure.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, SymbolRe
 from prism_gateway.mcp.answers import references
 from prism_gateway.mcp.answers.places import TOP_LEVEL, symbol_name
 
-# More matches by name belong to a common name: so many of them are listed.
+# A name with more matches is common; only COMMON_SHOWN_MAX of them are listed.
 CANDIDATES_MAX = 10
 COMMON_SHOWN_MAX = 5
 # The cost of a row without its texts, in characters: line numbers, the range, spaces.

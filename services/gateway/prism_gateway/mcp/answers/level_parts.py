@@ -7,7 +7,7 @@ from prism_contracts.rpc.symbols import TextLine
 from prism_gateway.mcp.answers.graph_parts import text_places
 from prism_gateway.mcp.answers.places import several
 
-# The text of a line that may not be a use at all is cut after so many characters.
+# Longest text shown for a line that may not be a use.
 TEXT_CHARS_MAX = 100
 # The cost of a line without its path and text, in characters: its number, and the symbol around it.
 LINE_CHARS = 40

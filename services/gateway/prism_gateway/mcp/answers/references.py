@@ -38,7 +38,7 @@ PLACE_CHARS = 80
 ENTRY_CHARS = 160
 # More lines of tests are listed without their text.
 TESTS_WITH_TEXT_MAX = 10
-# Of lines that may mean something else so many have their text: a reader judges by it.
+# How many lines that may mean another symbol are shown with their text, so that a reader can judge.
 UNSURE_WITH_TEXT_MAX = 20
 # The same if nothing but tests is asked for.
 ONLY_TESTS_WITH_TEXT_MAX = 40

@@ -66,7 +66,7 @@ class Member:
     matched: tuple[str, ...]
     lines: tuple[ShownLine, ...]
     beside: tuple[str, ...] = ()  # other members of its file, each as `Session.close 12-40`
-    beside_lines: tuple[ShownLine, ...] = ()  # of the first of `beside`, if it may answer better
+    beside_lines: tuple[ShownLine, ...] = ()  # lines of the first symbol in `beside` if it may answer better
 
 
 class Callee(NamedTuple):
