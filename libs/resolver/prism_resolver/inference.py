@@ -26,6 +26,7 @@ from prism_resolver.languages import (
     MADE_BEFORE_CALLS,
     MAKES_BUILTIN,
     MAKES_OBJECT,
+    MEMBERS_NEED_OBJECT,
     MODULE_PATHS,
     NESTED_TYPES,
     NO_CONSTRUCTORS,
@@ -143,7 +144,8 @@ class Inference:
             positions = unit.named.get(inside, ())
             kind = unit.definitions[positions[0]].kind if positions else None
             is_class = kind in TYPE_KINDS - SCOPE_KINDS if kind else not _is_around_namespace(unit, inside)
-            is_seen = not is_class or is_innermost or unit.language in IMPLICIT_OBJECT
+            is_seen = is_innermost and unit.language not in MEMBERS_NEED_OBJECT
+            is_seen |= not is_class or unit.language in IMPLICIT_OBJECT
             if is_seen and (found := _seen_members(unit, inside, name, is_class=is_class)):
                 value = self._with_other_parts(symbol_value(unit, found), unit)
                 return value.with_strategy(Strategy.RECEIVER if is_class else Strategy.SAME_FILE)

@@ -75,6 +75,9 @@ RETURNS_OBJECT = frozenset(
 ONLY_MEMBERS_OF_RESULTS = frozenset({"rust", "go", "cpp", "php", "python"})
 # A type that a struct embeds is a field of the struct as well, named like the type.
 EMBEDDED_ARE_FIELDS = frozenset({"go"})
+# The body of a type does not see its members by their bare names: in `type Session struct { store Store }`, `Store` is
+# the type, even if `Session` has a method `Store`.
+MEMBERS_NEED_OBJECT = frozenset({"go"})
 # A member with the name of its type is an ordinary one.
 NO_CONSTRUCTORS = frozenset({"go"})
 # Members may be defined outside the file of their class: in its folder, or anywhere in the repository.

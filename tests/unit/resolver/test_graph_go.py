@@ -149,3 +149,19 @@ def test_a_field_of_a_type_without_a_name_hides_nothing() -> None:
     text = "package a\n\nfunc one() {\n\ttype Gate struct{}\n\tuse(Gate{})\n}\n"
     text += 'func two() {\n\ttests := []struct{ Gate string }{{"a"}}\n\tuse(tests)\n}\n'
     assert "a.go:5 Gate -> a.go:one.Gate same_file" in edges_of({"a.go": text})
+
+
+def test_a_method_named_like_a_type_does_not_hide_the_type() -> None:
+    store = "package srv\n\ntype Store interface{ Save() }\n"
+    session = """\
+package srv
+
+type Session struct{ store Store }
+
+func (s *Session) Store() Store { return s.store }
+func (s *Session) Save() { s.store.Save(); s.Store().Save() }
+"""
+    found = edges_of({"srv/store.go": store, "srv/session.go": session})
+    assert {edge for edge in found if " Save " in edge} == {
+        "srv/session.go:6 Save -> srv/store.go:Store.Save receiver_type"
+    }

@@ -212,6 +212,12 @@ def test_an_assignment_through_a_dot_calls_the_setter() -> None:
     }
 
 
+def test_a_class_made_by_a_call_may_have_only_methods_of_the_class() -> None:
+    text = "Link = Base.new(:uri) do\n  extend Sized\n\n  def self.from(value)\n    super\n  end\nend\n"
+    bases = [one for one in facts_of("b.rb", text).references if one.kind is ReferenceKind.EXTENDS]
+    assert [(one.name, one.line) for one in bases] == [("Base", 1)]
+
+
 def test_a_class_is_called_where_it_makes_an_object() -> None:
     found = [one for one in facts_of("a.rb", MADE).references if one.name in {"Depot", "Kind"}]
     assert [(one.name, one.kind, one.line) for one in found] == [

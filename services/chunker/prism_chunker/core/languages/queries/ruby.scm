@@ -5,7 +5,7 @@
 (method name: (_) @name) @function
 (singleton_method name: (_) @name) @function
 (assignment left: (constant) @name right: (call receiver: (constant) @_type method: (identifier) @_new) (#any-of? @_type "Class" "Struct" "Data" "Module") (#any-of? @_new "new" "define")) @class
-(assignment left: (constant) @name right: (call receiver: [(constant) (scope_resolution)] method: (identifier) @_new block: (do_block body: (body_statement (method)))) (#eq? @_new "new")) @class
+(assignment left: (constant) @name right: (call receiver: [(constant) (scope_resolution)] method: (identifier) @_new block: (do_block body: (body_statement [(method) (singleton_method)]))) (#eq? @_new "new")) @class
 (assignment left: (constant) @name) @constant
 (alias name: (_) @name) @function
 (call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_)? @body (#any-of? @_define "alias_method" "define_method")) @function
@@ -30,8 +30,8 @@
 (superclass (constant) @extends)
 (superclass (scope_resolution !scope name: (constant) @extends))
 (superclass (scope_resolution scope: (_) @qualifier name: (constant) @extends))
-(assignment left: (constant) right: (call receiver: (constant) @extends method: (identifier) @_new block: (do_block body: (body_statement (method)))) (#eq? @_new "new") (#not-match? @extends "^(Class|Data|Module|Struct)$"))
-(assignment left: (constant) right: (call receiver: (scope_resolution scope: (_) @qualifier name: (constant) @extends) method: (identifier) @_new block: (do_block body: (body_statement (method)))) (#eq? @_new "new"))
+(assignment left: (constant) right: (call receiver: (constant) @extends method: (identifier) @_new block: (do_block body: (body_statement [(method) (singleton_method)]))) (#eq? @_new "new") (#not-match? @extends "^(Class|Data|Module|Struct)$"))
+(assignment left: (constant) right: (call receiver: (scope_resolution scope: (_) @qualifier name: (constant) @extends) method: (identifier) @_new block: (do_block body: (body_statement [(method) (singleton_method)]))) (#eq? @_new "new"))
 (call method: (identifier) @_mix arguments: (argument_list (constant) @implements) (#any-of? @_mix "include" "extend" "prepend"))
 (assignment left: [(instance_variable) (class_variable)] @assign)
 (operator_assignment left: [(instance_variable) (class_variable)] @assign)
