@@ -4,9 +4,18 @@ import asyncio
 import json
 
 import pytest
+from gateway_stack import EXAMPLES
 from jsonschema import Draft202012Validator
 from mcp import MCPError
 
+from prism_contracts.rpc.graph import (
+    GraphEdge,
+    GraphNode,
+    OutsideType,
+    TreeBranch,
+    TypeHierarchyReply,
+    TypeHierarchyRequest,
+)
 from prism_contracts.rpc.guidance import EditContextRequest
 from prism_gateway.mcp.tools import edit
 
@@ -511,6 +520,46 @@ async def test_references_fit_the_budget_and_continue_by_cursor(stack) -> None:
         assert "Not complete: 1 line of code could not be resolved (listed above)." in text
         missed = await client.call_tool("find_references", {"symbols": ["mian"]})
         assert "mian: no definition. Similar names: main." in missed.content[0].text
+
+
+def many_subtypes() -> TypeHierarchyReply:
+    """Subtypes of a type that the repository does not define, more than any budget holds."""
+    reply = TypeHierarchyReply.model_validate_json((EXAMPLES / "TypeHierarchyReply.json").read_text())
+    via = GraphEdge(edge="extends", status="resolved", strategy="import", lines=(1,))
+    nodes = (GraphNode(file_path=f"src/{n}.py", line=1, end_line=9, symbol=f"Late{n}") for n in range(200))
+    return reply.model_copy(
+        update={
+            "roots": (),
+            "supertypes": (),
+            "subtypes": tuple(TreeBranch(node=node, via=via, depth=1) for node in nodes),
+            "total_supertypes": 0,
+            "total_subtypes": 200,
+            "outside": OutsideType(name="Closeable", modules=()),
+        }
+    )
+
+
+@pytest.mark.parametrize("kind", [None, "extends"])
+async def test_references_beside_types_from_outside_fit_the_budget_together(stack, kind) -> None:
+    stack.fake.replies[TypeHierarchyReply] = many_subtypes()
+    asked = {"symbols": ["Closeable", "main", "Iterator"], "limit": 200, "max_tokens": 1_000}
+    async with stack.mcp() as client:
+        found = await client.call_tool("find_references", asked | ({"reference_type": kind} if kind else {}))
+    assert list(found.structured_content["outside"]) == ["Closeable", "Iterator"]
+    answers = {one["symbol"]: one for one in found.structured_content["answers"]}
+    assert list(answers) == (["main"] if kind else ["Closeable", "main", "Iterator"])
+    assert answers["main"]["groups"]["callers"]
+    assert len(found.content[0].text) <= 1_000 * 4
+
+
+async def test_types_from_outside_are_those_of_the_filter_and_the_page(stack) -> None:
+    stack.fake.replies[TypeHierarchyReply] = many_subtypes()
+    async with stack.mcp() as client:
+        await client.call_tool("find_references", {"symbols": ["Closeable"], "path_filter": "src/**"})
+        asked = next(one for one in stack.fake.asked if isinstance(one, TypeHierarchyRequest))
+        assert (asked.path_filter, asked.with_text) == ("src/**", True)
+        other = await client.call_tool("find_references", {"symbols": ["Closeable"], "page": "other"})
+    assert "outside" not in other.structured_content
 
 
 @pytest.mark.parametrize(

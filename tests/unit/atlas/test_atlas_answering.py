@@ -16,6 +16,7 @@ from prism_atlas.core.answering.path import find_path
 from prism_atlas.core.answering.type_hierarchy import type_hierarchy
 from prism_atlas.core.diffs import read_diff
 from prism_atlas.core.file_graph import file_edges, graph_of_files
+from prism_atlas.core.hierarchy import BRANCHES_MAX
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.rpc.common import GraphReceipt
@@ -690,6 +691,41 @@ def test_tests_and_names_without_any_subtype_are_left_out_of_types_outside():
         with pytest.raises(PrismError) as caught:
             type_hierarchy(graph, TypeHierarchyRequest(tenant="t", symbol=unknown), RECEIPT)
         assert caught.value.code is ErrorCode.SYMBOL_NOT_FOUND
+
+
+def test_limit_bounds_the_direct_types_and_not_all_below_them():
+    """Twenty subclasses of each of five direct ones are listed, and what the bound of the tree cuts is counted."""
+    text = "import abc\n" + "".join(
+        f"class Direct{one}(abc.ABC): ...\n"
+        + "".join(f"class Below{one}x{n}(Direct{one}): ...\n" for n in range(20))
+        for one in range(5)
+    )
+    asked = TypeHierarchyRequest(tenant="t", symbol="ABC", limit=5)
+    reply = type_hierarchy(graph_of({"depot.py": text}), asked, RECEIPT)
+    assert [sum(one.depth == depth for one in reply.subtypes) for depth in (1, 2)] == [5, 100]
+    assert reply.below_left_out == 0
+    many = "import abc\nclass Direct(abc.ABC): ...\n" + "".join(
+        f"class Below{n}(Direct): ...\n" for n in range(BRANCHES_MAX + 1)
+    )
+    reply = type_hierarchy(graph_of({"depot.py": many}), asked, RECEIPT)
+    assert (len(reply.subtypes), reply.below_left_out) == (BRANCHES_MAX + 1, 1)
+
+
+def test_path_filter_selects_the_subtypes_of_a_type_outside():
+    files = {
+        "src/a.py": "import abc\nclass Depot(abc.ABC): ...\n",
+        "lib/b.py": "import abc\nfrom src.a import Depot\nclass Hub(abc.ABC): ...\nclass Yard(Depot): ...\n",
+        "src/c.py": "from lib.b import Yard\nclass Gate(Yard): ...\n",
+    }
+    reply = type_hierarchy(
+        graph_of(files), TypeHierarchyRequest(tenant="t", symbol="ABC", path_filter="src/**"), RECEIPT
+    )
+    # Yard leads to Gate, which passes.
+    assert [one.node.symbol for one in reply.subtypes] == ["Depot", "Yard", "Gate"]
+    assert [one.parent for one in reply.subtypes] == [-1, 0, 1]
+    assert (reply.total_subtypes, reply.filtered_out) == (1, 1)
+    go = TypeHierarchyRequest(tenant="t", symbol="http.Handler", path_filter="src/**")
+    assert type_hierarchy(graph_of(OUTSIDE), go, RECEIPT).structural == ()
 
 
 def test_interfaces_of_the_standard_library_of_go_have_the_types_with_their_methods():

@@ -7,6 +7,7 @@ import pytest
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, SymbolKind
 from prism_contracts.rpc.common import EnclosingSymbol, GraphReceipt
 from prism_contracts.rpc.graph import (
+    WALK_LIMIT_MAX,
     AffectedNode,
     CallDirection,
     CallHierarchyReply,
@@ -548,7 +549,8 @@ def test_details_are_dropped_before_subtypes(tokens, with_members, with_edges, s
 def test_subtypes_beyond_the_limit_are_counted() -> None:
     reply = with_subtypes(subtype("Hub", "hub.py")).model_copy(update={"total_subtypes": 5})
     assert (
-        "\nNot complete: 4 types beyond the limit: raise limit." in type_text.type_hierarchy(reply, 900).text
+        "\nNot complete: 4 direct types beyond the limit: raise limit."
+        in type_text.type_hierarchy(reply, 900).text
     )
 
 
@@ -941,14 +943,43 @@ def test_type_outside_of_the_repository_says_where_it_comes_from() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "lack"),
+    [
+        (None, "it was not compared with the text"),
+        ({"unexplained": 3}, "3 lines of code with the name could not be resolved (find_references)"),
+        ({"files_left_out": 2}, "2 files that may contain the name were not read"),
+    ],
+)
+def test_type_outside_is_complete_only_as_far_as_the_text_was_read(text, lack) -> None:
+    update = {
+        "roots": (),
+        "outside": OutsideType(name="Closeable", modules=()),
+        "in_text": None if text is None else reconciliation(**text),
+    }
+    assert f"Not complete: {lack}." in type_text.type_hierarchy(TYPES.model_copy(update=update), 900).text
+
+
+def test_what_is_beyond_the_limits_of_a_hierarchy_has_its_own_advice() -> None:
+    update = {"total_subtypes": 3, "below_left_out": 4, "filtered_out": 6, "in_text": reconciliation()}
+    text = type_text.type_hierarchy(TYPES.model_copy(update=update), 900).text
+    assert "2 direct types beyond the limit: raise limit;" in text
+    assert "4 types of further levels beyond the limit: ask about a type listed above." in text
+    assert "6 direct subtypes outside the filter" in text
+    (branch,) = TYPES.subtypes
+    update = {"subtypes": (branch,) * WALK_LIMIT_MAX, "total_subtypes": WALK_LIMIT_MAX + 1}
+    text = type_text.type_hierarchy(TYPES.model_copy(update=update), 9_000).text
+    assert "1 direct type beyond the limit: find_references with path_filter narrows" in text
+
+
 def test_standard_interface_without_a_type_that_has_its_methods_says_so() -> None:
     update = {
         "roots": (), "subtypes": (), "total_subtypes": 0, "outside": OutsideType(name="io.Reader", modules=()),
-        "note": "These have all methods of io.Reader:", "in_text": None,
+        "note": "These have all methods of io.Reader:", "in_text": reconciliation(),
     }  # fmt: skip
     lines = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text.split("\n")
     assert lines[0] == "io.Reader is not defined in this repository"
-    assert lines[1] == "Complete: no declared subtype, no type has all of its methods."
+    assert lines[1].startswith("Complete: no declared subtype, no type has all of its methods; no line")
 
 
 UNRESOLVED = TextLine(repo="acme/app", file_path="z.py", line=4, text="except Closeable:")

@@ -19,6 +19,7 @@ from prism_contracts.types import (
     Cursor,
     Diff,
     FilePath,
+    Glob,
     SymbolName,
 )
 
@@ -209,9 +210,13 @@ class CallHierarchyReply(Message):
 
 
 class TypeHierarchyRequest(SymbolWalkRequest):
-    """Finds all supertypes and subtypes of a type."""
+    """Finds all supertypes and subtypes of a type.
+
+    `path_filter` selects the files of the subtypes, where the repository does not define the type.
+    """
 
     include_members: bool = False
+    path_filter: Glob = ""
     limit: Annotated[int, Field(ge=1, le=WALK_LIMIT_MAX)] = 50
 
 
@@ -259,6 +264,10 @@ class TypeHierarchyReply(Message):
     total_supertypes: int
     total_subtypes: int
     tests_left_out: int = 0  # direct subtypes in tests, with `source_only`
+    filtered_out: int = 0  # direct subtypes in files that `path_filter` leaves out
+    below_left_out: int = (
+        0  # subtypes of the direct subtypes beyond the bound of the tree, at the first level
+    )
     # In a language where types implement implicitly: a sentence that says so, and the types that fit.
     note: str = ""
     structural: tuple[GraphNode, ...] = ()

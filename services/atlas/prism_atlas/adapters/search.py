@@ -37,11 +37,16 @@ class SearchClient:
         return reply.answers[0]
 
     async def in_text(
-        self, request: ScopedRequest, symbol: str, path: str, *, source_only: bool
+        self, request: ScopedRequest, symbol: str, path: str, *, source_only: bool, path_filter: str = ""
     ) -> Reconciliation | None:
         """Returns where the text contains the name of a symbol."""
         query = ReferencesRequest(
-            **_scope(request), symbols=(symbol,), path=path, source_only=source_only, limit=1
+            **_scope(request),
+            symbols=(symbol,),
+            path=path,
+            path_filter=path_filter,
+            source_only=source_only,
+            limit=1,
         )
         reply = await self._bus.ask(REFERENCES, query, timeout_s=TIMEOUT_S)
         return reply.answers[0].reconciliation

@@ -120,7 +120,10 @@ class TextChecks:
         if root is None:
             return None
         source_only = isinstance(request, SymbolWalkRequest | ImpactRequest) and request.source_only
-        found = await self._search.in_text(request, root.symbol, root.file_path, source_only=source_only)
+        path_filter = request.path_filter if isinstance(request, TypeHierarchyRequest) else ""
+        found = await self._search.in_text(
+            request, root.symbol, root.file_path, source_only=source_only, path_filter=path_filter
+        )
         if found is None:
             return None
         return found.model_copy(update={"unexplained_lines": _with_tests(graph, found.unexplained_lines)})

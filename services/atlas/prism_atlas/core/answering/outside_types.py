@@ -8,7 +8,7 @@ import numpy as np
 
 from prism_atlas.core import hierarchy, structural
 from prism_atlas.core.answering.common import render_tree
-from prism_atlas.core.graph import EDGE_KINDS, NONE, Graph, Numbers
+from prism_atlas.core.graph import EDGE_KINDS, NONE, Graph, Mask, Numbers
 from prism_atlas.core.rendering import render_node, render_nodes
 from prism_contracts.code import EdgeStatus, Strategy
 from prism_contracts.rpc.common import GraphReceipt
@@ -21,6 +21,7 @@ from prism_contracts.rpc.graph import (
     TypeHierarchyRequest,
 )
 from prism_resolver.symbol_names import SymbolName
+from prism_store.globs import compile_glob
 
 DEPTH_MAX = 20
 STRUCTURAL_SHOWN_MAX = 50
@@ -42,20 +43,25 @@ def outside_type(
     fitting = np.array([], np.int32) if known is None else known
     if request.source_only:
         fitting = fitting[~graph.in_tests()[fitting]]
+    fitting = fitting[_passing(graph, fitting, request)]
     bases = graph.outside_bases
     is_test = graph.in_tests()[bases.node[rows]]
     left_out = len(np.unique(bases.node[rows[is_test]])) if request.source_only else 0
-    kept = rows[~is_test] if request.source_only else rows
+    sought = rows[~is_test] if request.source_only else rows
+    kept = sought[_passing(graph, bases.node[sought], request)]
     direct, first = np.unique(bases.node[kept], return_index=True)
     modules = Counter(graph.strings[module] for module in bases.module[kept[first]].tolist())
     shown = np.lexsort((direct, graph.in_tests()[direct]))[: request.limit]
+    subtypes, below_left_out = _subtypes(graph, direct[shown], kept[first][shown], request)
     return TypeHierarchyReply(
         roots=(),
         supertypes=(),
-        subtypes=_subtypes(graph, direct[shown], kept[first][shown], request),
+        subtypes=subtypes,
         total_supertypes=0,
         total_subtypes=len(direct),
         tests_left_out=left_out,
+        filtered_out=len(np.unique(bases.node[sought])) - len(direct),
+        below_left_out=below_left_out,
         note="" if known is None else STANDARD_NOTE.format(standard),
         structural=render_nodes(graph, fitting[:STRUCTURAL_SHOWN_MAX].tolist()),
         total_structural=len(fitting),
@@ -88,10 +94,21 @@ def _ends_with(module: str, names: Sequence[str]) -> bool:
     return not parts or parts[-len(names) :] == list(names)[-len(parts) :]
 
 
+def _passing(graph: Graph, nodes: Numbers, request: TypeHierarchyRequest) -> Mask:
+    """Returns by node whether its file passes the filter."""
+    if not request.path_filter:
+        return np.ones(len(nodes), np.bool_)
+    glob = compile_glob(request.path_filter)
+    files = graph.files_of(nodes).tolist()
+    return np.array([glob.fullmatch(graph.path(file)) is not None for file in files], np.bool_)
+
+
 def _subtypes(
     graph: Graph, direct: Numbers, rows: Numbers, request: TypeHierarchyRequest
-) -> tuple[TreeBranch, ...]:
-    """Returns the types that declare it, then the subtypes of these, level by level."""
+) -> tuple[tuple[TreeBranch, ...], int]:
+    """Returns the types that declare it, then the subtypes of these, level by level; and how many of the first level
+    are beyond the bound.
+    """
     bases = graph.outside_bases
     branches = [
         TreeBranch(
@@ -108,9 +125,10 @@ def _subtypes(
     ]
     types = direct[direct < len(graph.symbols)]
     if not types.size:
-        return tuple(branches)
+        return tuple(branches), 0
     expansion = hierarchy.subtypes(candidates=request.include_candidates, tests=not request.source_only)
-    tree = hierarchy.grow(graph, types, expansion, DEPTH_MAX, width=request.limit)
+    # All direct types are one root: `limit` bounds the children of each, not of all together.
+    tree = hierarchy.grow(graph, types, expansion, DEPTH_MAX, width=hierarchy.BRANCHES_MAX)
     position = {node: at for at, node in enumerate(direct.tolist())}
     offset = len(branches)
     for shown, branch in zip(render_tree(graph, tree), tree.branches, strict=True):
@@ -120,4 +138,25 @@ def _subtypes(
         branches.append(
             shown.model_copy(update={"parent": parent, "depth": branch.depth + 1, "same_as": same})
         )
-    return tuple(branches)
+    return _filtered(branches, request), tree.total - sum(one.parent == NONE for one in tree.branches)
+
+
+def _filtered(branches: Sequence[TreeBranch], request: TypeHierarchyRequest) -> tuple[TreeBranch, ...]:
+    """Returns the branches whose files pass the filter, and those that lead to them."""
+    if not request.path_filter:
+        return tuple(branches)
+    glob = compile_glob(request.path_filter)
+    kept = set[int]()
+    for position, branch in reversed(list(enumerate(branches))):
+        if position in kept or glob.fullmatch(branch.node.file_path):
+            kept |= {position, branch.parent} - {NONE}
+    place = {position: at for at, position in enumerate(sorted(kept))}
+    return tuple(
+        branches[position].model_copy(
+            update={
+                "parent": place.get(branches[position].parent, NONE),
+                "same_as": place.get(branches[position].same_as, NONE),
+            }
+        )
+        for position in place
+    )

@@ -87,8 +87,8 @@ def fit_entries(reply: ReferencesReply, page: ReferencePage, max_tokens: int) ->
 
 
 def paged_lines(found: SymbolReferences, page: ReferencePage) -> Sequence[ReferenceEntry | TextLine]:
-    """Returns the lines that a cursor continues."""
-    if page is ReferencePage.MAIN:
+    """Returns the lines that the limit bounds, of which a cursor continues those of a symbol."""
+    if page is ReferencePage.MAIN and found.definitions:
         return found.entries
     return found.reconciliation.other if found.reconciliation else ()
 

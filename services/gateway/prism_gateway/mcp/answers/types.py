@@ -7,6 +7,7 @@ from itertools import groupby
 
 from prism_contracts.code import EdgeStatus
 from prism_contracts.rpc.graph import (
+    WALK_LIMIT_MAX,
     MacroSubtypes,
     OutsideType,
     SourceLine,
@@ -55,7 +56,9 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     """Returns both trees; the supertypes take at most half of the budget."""
     texts = _informative(texts_of(map(_with_range, reply.source_lines)), reply.subtypes)
     above, below = rows_of(reply.supertypes), rows_of(reply.subtypes)
-    room = chars(max_tokens) - HEAD_CHARS - sum(map(len, _macro_lines(reply.by_macros)))
+    headers = _headers(reply)
+    below_rows = [*_structural_lines(reply), *_macro_lines(reply.by_macros), *_header_lines(headers)]
+    room = chars(max_tokens) - HEAD_CHARS - sum(map(len, below_rows))
     shown_above = fitting_rows(above, texts, room // 2)
     shown_below = fitting_rows(below, texts, room - sum(map(len, shown_above.lines)))
     structured: Json = {"roots": plain_all(reply.roots), "others": plain_all(reply.others)}
@@ -77,13 +80,9 @@ def type_hierarchy(reply: TypeHierarchyReply, max_tokens: int) -> Answer:
     detail = min(shown_above.detail, shown_below.detail)
     if reply.note and reply.structural:
         structured |= {"note": reply.note, "structural": plain_all(reply.structural)}
-        lines += [reply.note, *(f"  {node_line(node)}" for node in reply.structural)]
     if reply.by_macros:
         structured["by_macros"] = plain_all(reply.by_macros)
-        lines += _macro_lines(reply.by_macros)
-    headers = _headers(reply)
-    if headers:
-        lines += ["other lines that may declare a subtype:", *text_places(headers)]
+    lines += below_rows
     if reply.in_text:
         structured["in_text"] = reply.in_text.model_dump(mode="json")
     structured["receipt"] = receipt_json(reply.receipt)
@@ -149,6 +148,18 @@ def _headers(reply: TypeHierarchyReply) -> list[TextLine]:
     ]
 
 
+def _structural_lines(reply: TypeHierarchyReply) -> Iterator[str]:
+    if reply.note and reply.structural:
+        yield reply.note
+        yield from (f"  {node_line(node)}" for node in reply.structural)
+
+
+def _header_lines(headers: Sequence[TextLine]) -> Iterator[str]:
+    if headers:
+        yield "other lines that may declare a subtype:"
+        yield from text_places(headers)
+
+
 def _macro_lines(macros: Sequence[MacroSubtypes]) -> Iterator[str]:
     """Returns the subtypes that calls of macros declare, by file, with the lines of each call."""
     for one in macros:
@@ -168,16 +179,17 @@ def _lacks(
         yield f"{several(unsure, 'type')} of these match by name only (?)"
     if cut:
         yield f"{several(cut, 'type')} not listed: raise max_tokens"
-    beyond = sum(branch.left_out for branch in every) + _beyond_limit(reply)
-    if beyond:
-        yield f"{several(beyond, 'type')} beyond the limit: raise limit"
+    if beyond := _beyond_limit(reply):
+        is_at_most = max(map(_direct, (reply.supertypes, reply.subtypes))) >= WALK_LIMIT_MAX
+        advice = "find_references with path_filter narrows" if is_at_most else "raise limit"
+        yield f"{several(beyond, 'direct type')} beyond the limit: {advice}"
+    if below := reply.below_left_out + sum(branch.left_out for branch in every):
+        yield f"{several(below, 'type')} of further levels beyond the limit: ask about a type listed above"
     if without_members and any(branch.overrides for branch in every):
         yield "overriding members are not listed: raise max_tokens"
     if headers:
         yield f"{several(len(headers), 'line')} may declare a subtype (listed above)"
     yield from _lacks_by_methods(reply)
-    if reply.outside:  # the text holds its other uses
-        return
     if reply.in_text is None:
         yield "it was not compared with the text"
         return
@@ -203,8 +215,12 @@ def _by_methods(reply: TypeHierarchyReply) -> str:
 
 def _beyond_limit(reply: TypeHierarchyReply) -> int:
     """Returns the number of direct types that the limit left out."""
-    direct = sum(branch.parent < 0 for branch in (*reply.supertypes, *reply.subtypes))
+    direct = _direct(reply.supertypes) + _direct(reply.subtypes)
     return reply.total_supertypes + reply.total_subtypes - direct
+
+
+def _direct(tree: Sequence[TreeBranch]) -> int:
+    return sum(branch.parent < 0 for branch in tree)
 
 
 def _account(reply: TypeHierarchyReply, above: int, below: int) -> str:
@@ -218,7 +234,12 @@ def _account(reply: TypeHierarchyReply, above: int, below: int) -> str:
         *([f"{sum(one.total for one in reply.by_macros)} by macros"] if reply.by_macros else []),
     ]
     tests = tests_account(reply.tests_left_out, "direct subtype")
+    filtered = (
+        f"{several(reply.filtered_out, 'direct subtype')} outside the filter" if reply.filtered_out else ""
+    )
     in_text = reply.in_text
     if in_text and reply.outside:  # its other uses are no concern of this answer
         in_text = in_text.model_copy(update={"other_lines": 0})
-    return "; ".join(filter(None, [", ".join(filter(None, counts)), tests, text_account(in_text, name)]))
+    return "; ".join(
+        filter(None, [", ".join(filter(None, counts)), tests, filtered, text_account(in_text, name)])
+    )

@@ -43,6 +43,7 @@ from prism_contracts.rpc.symbols import (
     ReferencesReply,
     ReferencesRequest,
 )
+from prism_gateway.budget import CHARS_PER_TOKEN
 from prism_gateway.mcp.answers import files, hits, matches, references, symbols
 from prism_gateway.mcp.answers import types as type_text
 from prism_gateway.mcp.answers.reference_bodies import BodyPlace, body_uses
@@ -223,22 +224,23 @@ async def get_symbol_definition(call: Call, arguments: GetSymbolDefinition) -> A
 async def find_references(call: Call, arguments: FindReferences) -> Answer:
     kind = arguments.reference_type or None
     request = call.request(ReferencesRequest, arguments, reference_type=kind)
-    reply, _ = await ask_for_what_fits(
-        call,
-        REFERENCES,
-        request,
-        lambda reply: max(len(references.paged_lines(one, request.page)) for one in reply.answers),
-        lambda reply: references.fit_entries(reply, request.page, arguments.max_tokens),
-    )
-    texts = await _bodies_around(call, arguments, reply) if arguments.include_bodies else None
+    reply = await _references_that_fit(call, request, arguments.max_tokens)
     outside = await _outside_types(call, arguments, reply) if kind in SUPERTYPE_KINDS else {}
-    if not outside:
-        return references.answer(reply, request, texts, arguments.max_tokens)
-    if kind:  # its other uses are not asked for
-        reply = reply.model_copy(
-            update={"answers": tuple(one for one in reply.answers if one.symbol not in outside)}
+    room = arguments.max_tokens
+    if outside:
+        room -= sum(len(one.text) for one in outside.values()) // CHARS_PER_TOKEN
+        asked = zip(request.symbols, reply.answers, strict=True)
+        # With a kind, the other uses of a type are not asked for.
+        rest = tuple(symbol for symbol, one in asked if not kind or one.symbol not in outside)
+        reply = (
+            await _references_that_fit(call, request.model_copy(update={"symbols": rest}), room)
+            if rest
+            else reply.model_copy(update={"answers": ()})
         )
-    found = references.answer(reply, request, texts, arguments.max_tokens)
+    texts = await _bodies_around(call, arguments, reply) if arguments.include_bodies else None
+    found = references.answer(reply, request, texts, room)
+    if not outside:
+        return found
     return Answer(
         found.structured | {"outside": {name: one.structured for name, one in outside.items()}},
         "\n\n".join([*(one.text for one in outside.values()), *([found.text] if reply.answers else [])]),
@@ -246,20 +248,34 @@ async def find_references(call: Call, arguments: FindReferences) -> Answer:
     )
 
 
+async def _references_that_fit(call: Call, request: ReferencesRequest, max_tokens: int) -> ReferencesReply:
+    reply, _ = await ask_for_what_fits(
+        call,
+        REFERENCES,
+        request,
+        lambda reply: max(len(references.paged_lines(one, request.page)) for one in reply.answers),
+        lambda reply: references.fit_entries(reply, request.page, max_tokens),
+    )
+    return reply
+
+
 async def _outside_types(call: Call, arguments: FindReferences, reply: ReferencesReply) -> dict[str, Answer]:
-    """Returns the subtypes of the types that the repository does not define, by name."""
-    names = [one.symbol for one in reply.answers if not one.definitions and not arguments.cursor]
+    """Returns the subtypes of the types that the repository does not define, by name, on the first page."""
+    if arguments.cursor or arguments.page != ReferencePage.MAIN:
+        return {}
+    names = [one.symbol for one in reply.answers if not one.definitions]
     replies = await asyncio.gather(*(_outside_type(call, arguments, name) for name in names))
-    return {
-        name: type_text.type_hierarchy(one, arguments.max_tokens // 2)
-        for name, one in zip(names, replies, strict=True)
-        if one
-    }
+    found = {name: one for name, one in zip(names, replies, strict=True) if one}
+    # The other symbols have at least half of the room, all of them together.
+    room = arguments.max_tokens // (1 if arguments.reference_type and len(found) == len(reply.answers) else 2)
+    return {name: type_text.type_hierarchy(one, room // len(found)) for name, one in found.items()}
 
 
 async def _outside_type(call: Call, arguments: FindReferences, name: str) -> TypeHierarchyReply | None:
     try:
-        reply = await call.ask(TYPE_HIERARCHY, arguments, symbol=name, path="", limit=WALK_LIMIT_MAX)
+        reply = await call.ask(
+            TYPE_HIERARCHY, arguments, symbol=name, path="", limit=WALK_LIMIT_MAX, with_text=True
+        )
     except PrismError:  # such as no graph yet: the references are the answer
         return None
     return reply if reply.outside else None
