@@ -409,3 +409,67 @@ def test_lines_in_the_language_of_the_definition_are_code():
     defined = {(files[1].facts.scope, files[1].path): {1}}
     found = text_module.read_text("rate", text_module.as_texts("rate", files, (), defined))
     assert "more.pro" in [line.file.path for line in found.unexplained]
+
+
+GATES = """\
+class Gate:
+    def shut(self): ...
+
+    def slam(self):
+        self.shut()
+
+
+class IronGate(Gate):
+    def shut(self):
+        super().shut()
+
+
+class Yard:
+    def __init__(self):
+        self._gate: Gate = IronGate()
+
+    def shut(self):
+        self._gate.shut()
+"""
+
+
+def test_calls_of_an_overridden_member_may_run_the_override_without_a_graph_too():
+    files = {"gates.py": GATES}
+    assert described(files, "IronGate.shut") == {"gates.py:5 overridden?", "gates.py:18 overridden?"}
+    assert described(files, "Gate.shut") == {
+        "gates.py:5 receiver",
+        "gates.py:10 inherited",
+        "gates.py:18 receiver_type",
+    }
+
+
+def test_an_override_has_as_many_parameters_where_names_are_overloaded():
+    text = """\
+class Gate {
+    void shut() {}
+    void shut(int force) {}
+}
+class IronGate extends Gate {
+    void shut(int force) {}
+}
+class Yard {
+    void close(Gate gate) {
+        gate.shut();
+        gate.shut(1);
+    }
+}
+"""
+    assert described({"Gate.java": text}, "IronGate.shut") == {"Gate.java:11 overridden?"}
+
+
+def test_edges_are_unsettled_while_a_base_class_is_not_read():
+    files = sources({
+        "iron.py": "from mid import Mid\nclass IronGate(Mid):\n    def shut(self): ...\n",
+        "gate.py": "class Gate:\n    def shut(self): ...\ndef slam(gate: Gate):\n    gate.shut()\n",
+    })  # fmt: skip
+    homes = [DefinedSymbol(files[0], next(one for one in files[0].symbols if one.name == "shut"))]
+    uses = edges_module.Uses(homes, files)
+    assert (uses.edges(), uses.is_settled) == ([], False)
+    uses.learn(sources({"mid.py": "from gate import Gate\nclass Mid(Gate): ...\n"}))
+    assert [(one.reference.line, one.strategy) for one in uses.edges()] == [(4, "overridden")]
+    assert uses.is_settled

@@ -19,9 +19,10 @@ from prism_contracts.code import (
 )
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, ReferenceGroup
 from prism_resolver.facts import FileFacts
+from prism_resolver.inference import Inference
 from prism_resolver.languages import C_FAMILY
 from prism_resolver.modules import File
-from prism_resolver.parameters import OVERLOADS, without_marks
+from prism_resolver.parameters import OVERLOADS, count, without_marks
 from prism_resolver.program import Program
 from prism_resolver.resolution import Meaning, Resolver
 from prism_resolver.unit import (
@@ -39,6 +40,8 @@ from prism_resolver.values import SymbolRef
 PROSE = "p"
 
 ORDER = list(ReferenceGroup)
+# Members that may override one of a base class; making an object of a base never runs the constructor of a subclass.
+OVERRIDING_KINDS = frozenset({SymbolKind.METHOD, SymbolKind.FUNCTION, SymbolKind.PROPERTY})
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,7 @@ class Uses:
         }
         own = {(one.file.id, one.symbol.name_line, one.symbol.qualified_name) for one in definitions}
         self._wanted = self._overload_at(own) if one_overload else self._targets
+        self._overridden: set[SymbolRef] = set()
 
     def learn(self, files: Iterable[SourceFile]) -> None:
         """Adds files whose definitions and imports help to resolve, but whose references are not searched."""
@@ -168,6 +172,7 @@ class Uses:
     def edges(self) -> list[Edge]:
         """Returns the edges to any of the definitions, one per reference, in the order to show them."""
         self._is_settled = True
+        self._overridden = self._find_overridden()
         names = _names_of(self._name, self._files, self._modules)
         is_only_one = len(self._program.main_definitions(tuple(self._program.named(self._name)))) == 1
         by_name = Strategy.ONLY_DEFINITION if is_only_one else Strategy.NAME
@@ -216,6 +221,8 @@ class Uses:
                 strategy = by_name if meaning.status is EdgeStatus.CANDIDATE else meaning.strategy
                 edge = Edge(file, reference, meaning.status, strategy)
                 yield from self._of_overload(edge, meaning, resolver)
+            elif self._may_run_override(file, reference, meaning, resolver):
+                yield Edge(file, reference, EdgeStatus.CANDIDATE, Strategy.OVERRIDDEN)
             elif (
                 self._types.isdisjoint(meaning.targets)
                 and (reference.name == self._name or reference.name in exported)
@@ -233,6 +240,52 @@ class Uses:
         """Whether a reference means a definition, or makes an object of its type."""
         is_made = reference.kind is ReferenceKind.CALL and not self._types.isdisjoint(meaning.targets)
         return is_made or not self._targets.isdisjoint(meaning.targets)
+
+    def _find_overridden(self) -> set[SymbolRef]:
+        """Returns the members of base classes that the wanted ones override. Unsettled if a base is not known."""
+        found = {one for ref in self._wanted for one in self._inherited(ref)} - self._targets
+        inference = Inference(self._program)
+        for ref in (*self._wanted, *found):
+            owner, name = self._owner_and_name(ref)
+            if owner:
+                unit = self._program.units[ref.file]
+                self._is_settled &= inference.members(unit, owner, name, is_base=True).is_complete
+        return found
+
+    def _inherited(self, ref: SymbolRef) -> Iterator[SymbolRef]:
+        """Yields the members of base classes that a member overrides: where names are overloaded, of as many parameters."""
+        owner, name = self._owner_and_name(ref)
+        unit, own = self._program.units[ref.file], self._program.definition(ref)
+        inherited = Inference(self._program).inherited_members(unit, owner, name) if owner else ()
+        for one in inherited:
+            other = self._program.definition(one)
+            is_overloaded = unit.language in OVERLOADS and own.kind in CALLABLE_KINDS
+            if not is_overloaded or count(own.parameters) == count(other.parameters):
+                yield one
+
+    def _owner_and_name(self, ref: SymbolRef) -> tuple[str, str]:
+        """Returns the type of a member that may override another and its name; no type for anything else."""
+        definition = self._program.definition(ref)
+        if definition.kind not in OVERRIDING_KINDS:
+            return "", definition.name
+        return definition.qualified_name.rpartition(".")[0], definition.name
+
+    def _may_run_override(
+        self, file: SourceFile, reference: Reference, meaning: Meaning, resolver: Resolver
+    ) -> bool:
+        """Whether a reference surely calls a member that the symbol overrides, and not in another override of it."""
+        if reference.kind is not ReferenceKind.CALL or meaning.status is not EdgeStatus.RESOLVED:
+            return False
+        if self._overridden.isdisjoint(meaning.targets):
+            return False
+        called, status = resolver.called(reference, meaning)
+        if status is not EdgeStatus.RESOLVED or self._overridden.isdisjoint(called):
+            return False
+        # `super().open()` in an override runs the overridden one.
+        is_inside = reference.symbol >= 0 and file.symbols[reference.symbol].name == self._name
+        return not is_inside or self._overridden.isdisjoint(
+            self._inherited(SymbolRef(file.id, reference.symbol))
+        )
 
     def _of_overload(self, edge: Edge, meaning: Meaning, resolver: Resolver) -> Iterator[Edge]:
         """Yields the edge if it may lead to what is asked for: an overload, or a constructor.
