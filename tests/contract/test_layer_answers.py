@@ -276,6 +276,20 @@ async def test_answers_at_a_layer_equal_an_index_of_its_files(yard, tenant, ref,
         assert here == there, (asked, fields)
 
 
+async def test_overriding_members_at_a_layer_are_refused_without_advice_to_retry(yard, tenant):
+    await yard.has_base(tenant, BASE)
+    await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)
+    await until_current(yard, tenant, "topic")
+    with pytest.raises(PrismError) as refused:
+        await yard.search.references.references(
+            ReferencesRequest(
+                tenant=tenant, repo=NAME, ref="topic", symbols=("Crane.lift",), reference_type="overrides"
+            )
+        )
+    assert refused.value.code is ErrorCode.INVALID_ARGUMENT
+    assert refused.value.body.next_action.startswith("Ask without ref, or ask get_type_hierarchy")
+
+
 async def test_cached_answers_are_separate_per_layer(yard, tenant):
     await yard.has_base(tenant, BASE)
     await yard.has_layer(tenant, "topic", CHANGED, HIDDEN)

@@ -311,6 +311,20 @@ async def test_callers_in_dependent_repositories_are_resolved(ask) -> None:
     ]
 
 
+@pytest.mark.parametrize("corpus", [{"acme/rates": RATES, "acme/app": {"app.py": USER}}])
+async def test_overriding_members_need_one_repository_and_its_graph(ask) -> None:
+    with pytest.raises(PrismError) as several:
+        await ask("rate", reference_type=EdgeKind.OVERRIDES)
+    assert (several.value.code, several.value.body.next_action.partition(".")[0]) == (
+        ErrorCode.INVALID_ARGUMENT,
+        "Give repo",
+    )
+    with pytest.raises(PrismError) as alone:
+        await ask("rate", repo="acme/rates", reference_type=EdgeKind.OVERRIDES)
+    assert alone.value.code is ErrorCode.GRAPH_NOT_BUILT
+    assert alone.value.body.next_action.startswith("Retry in a few seconds.")
+
+
 OUTSIDE = {
     "one.py": "from functools import lru_cache\n\n\n@lru_cache\ndef f(): ...\n",
     "two.py": "import functools\n\n\n@functools.lru_cache\ndef g(): ...\n",

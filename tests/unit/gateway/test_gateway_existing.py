@@ -3,6 +3,7 @@
 from gateway_receipts import RECEIPT
 
 from prism_contracts.code import Symbol, SymbolKind
+from prism_contracts.rpc.common import SEVERAL_REPOSITORIES
 from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict, WordPlace, WordRole
 from prism_contracts.rpc.symbols import Definition
 from prism_gateway.mcp.answers import existing
@@ -21,7 +22,7 @@ def text_of(verdict: Verdict, count: int = 1, **fields: object) -> str:
     )
     definition = Definition(repo="acme/app", file_path="depot.py", language="python", symbol=symbol)
     one = ExistingDefinition(definition=definition, verdict=verdict, score=0.3, reasons=("name: weigh",))
-    reply = ExistingReply(verdict=verdict, existing=(one,) * count, receipt=RECEIPT, **fields)
+    reply = ExistingReply(verdict=verdict, existing=(one,) * count, **{"receipt": RECEIPT, **fields})
     return existing.answer(reply, 1_000).text
 
 
@@ -48,6 +49,21 @@ def test_a_miss_shows_where_the_other_words_occur() -> None:
     assert (
         "occur: calls.\n`calls` occurs in:\n  a.py:3 count(calls)\n  a.py:9 (comment) # calls a day\n" in text
     )
+
+
+def test_places_name_their_repository_where_several_are_asked() -> None:
+    place = WordPlace(
+        word="calls", repo="acme/app", file_path="a.py", line=3, text="count(calls)", role=WordRole.CODE
+    )
+    asked = {
+        "words": ("calls",),
+        "places": (place,),
+        "receipt": RECEIPT.model_copy(update={"repo": SEVERAL_REPOSITORIES}),
+    }
+    text = text_of(Verdict.NONE, **asked)
+    assert "acme/app depot.py:3-9 Depot.weigh" in text
+    assert "  acme/app a.py:3 count(calls)" in text
+    assert "acme/app" not in text_of(Verdict.NONE, words=("calls",), places=(place,)).partition("index")[0]
 
 
 def test_a_miss_with_a_near_definition_does_not_say_that_nothing_does_it() -> None:

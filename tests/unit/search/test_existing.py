@@ -9,6 +9,7 @@ from prism_contracts.rpc.guidance import Verdict
 from prism_search.core.existing import CodeFile, PlannedCode, find_existing, read_intent
 from prism_search.core.matching import Question
 from prism_search.core.query import parse_query
+from prism_search.core.word_places import WordChunk, word_places
 
 LABELS = '''"""Labels of parcels."""
 
@@ -222,3 +223,11 @@ def test_copy_in_tests_or_examples_is_named_as_one(flags, path, aside) -> None:
     assert found[0].symbol.name == "parse_label_header"
     assert found[0].aside == aside
     assert found[0].verdict is not Verdict.NONE
+
+
+def test_lines_of_several_repositories_are_places_of_their_own() -> None:
+    chunks = [
+        WordChunk(repo, "labels.py", "", 1, "def label(): ...", {1}) for repo in ("acme/app", "acme/web")
+    ]
+    found = word_places("label", [*chunks, chunks[0]])
+    assert [(one.repo, one.line) for one in found] == [("acme/app", 1), ("acme/web", 1)]

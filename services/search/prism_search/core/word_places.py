@@ -34,7 +34,9 @@ def word_places(word: str, chunks: Iterable[WordChunk]) -> tuple[WordPlace, ...]
     """Returns the best line of each chunk, product code before tests, definitions before comments."""
     found = [(chunk, place) for chunk in chunks for place in islice(_places(word, chunk), 1)]
     found.sort(key=lambda one: (bool(ASIDE.intersection(one[0].flags)), ORDER.index(one[1].role)))
-    return tuple({(place.file_path, place.line): place for _, place in found}.values())[:PLACES_MAX]
+    return tuple({(place.repo, place.file_path, place.line): place for _, place in found}.values())[
+        :PLACES_MAX
+    ]
 
 
 def _places(word: str, chunk: WordChunk) -> Iterator[WordPlace]:

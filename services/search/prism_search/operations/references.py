@@ -102,11 +102,7 @@ class ReferenceFinder:
         search = await self._search(target, symbol, request)
         uses = await self._by_graph(search)
         if uses is None and request.reference_type is EdgeKind.OVERRIDES and search.query.match.found:
-            raise PrismError(
-                ErrorCode.GRAPH_NOT_BUILT,
-                "Members that override another one are known once the graph of the repository is built.",
-                "Retry in a few seconds, for one repository. Without reference_type, calls are listed.",
-            )
+            raise _no_overrides(target)
         if uses is not None:
             points = [*search.wanted, *_others(uses.entries, search.listed, search.wanted)]
             texts = await self._texts_of(search, points, uses)
@@ -346,6 +342,28 @@ def _label(symbol: EnclosingSymbol | None, file: TextFile | None, line: int) -> 
 
 def _labelled(lines: Iterable[Labelled], labels: Iterator[EnclosingSymbol | None]) -> tuple[Labelled, ...]:
     return tuple(line.model_copy(update={"enclosing": next(labels)}) for line in lines)
+
+
+def _no_overrides(target: Target) -> PrismError:
+    """Returns why the members that override another one are not known here, and what answers instead."""
+    without = "Without reference_type, calls are listed."
+    if target.ref:
+        return PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            "Members that override another one are listed for the base of a repository, not at a ref.",
+            f"Ask without ref, or ask get_type_hierarchy for the type with include_members. {without}",
+        )
+    if len(target.repositories) > 1:
+        return PrismError(
+            ErrorCode.INVALID_ARGUMENT,
+            "Members that override another one are listed for one repository.",
+            f"Give repo. {without}",
+        )
+    return PrismError(
+        ErrorCode.GRAPH_NOT_BUILT,
+        "Members that override another one are known once the graph of the repository is built.",
+        f"Retry in a few seconds. {without}",
+    )
 
 
 @dataclass(frozen=True)

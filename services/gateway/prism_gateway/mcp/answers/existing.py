@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from prism_contracts.rpc.common import SEVERAL_REPOSITORIES
 from prism_contracts.rpc.guidance import ExistingDefinition, ExistingReply, Verdict, WordRole
 from prism_gateway.budget import chars
 from prism_gateway.mcp.answers.places import file_label
@@ -48,7 +49,7 @@ def answer(reply: ExistingReply, max_tokens: int) -> Answer:
     if len(shown) < len(every):
         structured["truncated"] = True
         foot += f"\nnote: cut to max_tokens={max_tokens}: raise it."
-    with_repo = len({item["repo"] for item in shown}) > 1
+    with_repo = reply.receipt.repo == SEVERAL_REPOSITORIES
     lines = [VERDICTS[reply.verdict] if shown else NOTHING]
     for place, item in enumerate(shown[: SHOWN_MAX[reply.verdict]]):
         lines.append(f"{'nearest' if place == 0 else 'also'}: {_line(item, with_repo)}")
