@@ -229,6 +229,29 @@ def test_file_belongs_to_the_nearest_manifest():
 
 
 @pytest.mark.parametrize(
+    "manifest",
+    [
+        "deno.json", "deno.jsonc", "package.json", "Cargo.toml", "go.mod", "pyproject.toml", "build.gradle.kts", "pom.xml", "Rates.csproj",
+    ],
+)  # fmt: skip
+def test_each_package_of_a_workspace_is_a_part(manifest):
+    found = partitions([f"{folder}/{name}" for folder in ("app", "rates") for name in (manifest, "a.txt")])
+    assert [(part.folder, part.files) for part in found] == [("app", 2), ("rates", 2)]
+
+
+def test_a_test_of_another_package_makes_no_cycle_of_go():
+    files = {
+        "gate/gate.go": "package gate\n\nfunc Open() {}\n",
+        "gate/gate_test.go": 'package gate_test\n\nimport "example.org/acme/depot/town"\n\nfunc TestOpen() { town.Build() }\n',
+        "town/town.go": 'package town\n\nimport "example.org/acme/depot/gate"\n\nfunc Build() { gate.Open() }\n',
+    }
+    tests = {"gate/gate_test.go": "t"}
+    architecture = Architecture(snapshot_of(files, tests))
+    assert architecture.file_cycles() == []
+    assert architecture.component_cycles() == []
+
+
+@pytest.mark.parametrize(
     ("path", "text", "entries"),
     [
         ("cmd/post/main.go", "package main\n\nfunc main() {}\n", [(EntryKind.MAIN, "main")]),

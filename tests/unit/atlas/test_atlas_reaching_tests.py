@@ -169,6 +169,59 @@ def test_each_language_has_its_tests_and_set_ups(code, tests, expected) -> None:
     assert [one.removesuffix("?") for one in found] == expected
 
 
+JAVA_DEPOT = {"src/main/java/Depot.java": "public class Depot {\n  public static void weigh() {}\n}\n"}
+CSHARP_DEPOT = {"src/Depot.cs": "public class Depot {\n  public static void Weigh() {}\n}\n"}
+
+
+@pytest.mark.parametrize(
+    ("helper", "case", "expected"),
+    [
+        ("abstract class Base {\n  @BeforeEach void init() { Depot.weigh(); }\n}\n", "class ATest extends Base {\n  @Test void ships() {}\n}\n", ["ships"]),
+        ("abstract class Base {\n  @Test void opens() { Depot.weigh(); }\n}\n", "class ATest extends Base {\n  @Test void ships() {}\n}\n", ["opens"]),
+        ("class Rule extends ExternalResource {\n  @Override void before() { Depot.weigh(); }\n}\n", "class ATest {\n  @Rule Rule rule = new Rule();\n  @Test void ships() {}\n}\n", ["ships"]),
+        ("class Loads implements BeforeEachCallback {\n  public void beforeEach() { Depot.weigh(); }\n}\n", "@ExtendWith(Loads.class)\nclass ATest {\n  @Test void ships() {}\n}\n", ["ships"]),
+    ],
+)  # fmt: skip
+def test_base_classes_and_rules_of_junit_lead_to_the_tests_that_have_them(helper, case, expected) -> None:
+    other = "class BTest {\n  @Test void other() {}\n}\n"
+    files = {
+        "src/test/java/Helper.java": helper,
+        "src/test/java/ATest.java": case,
+        "src/test/java/BTest.java": other,
+    }
+    found = reached(JAVA_DEPOT | files, "src/main/java/Depot.java:Depot.weigh")
+    assert [one.removesuffix("?") for one in found] == [
+        f"src/test/java/ATest.java:ATest.{name}" for name in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "public class ATests : IClassFixture<Fix> {\n  public ATests(Fix f) {}\n  [Fact] public void Ships() {}\n}\n",
+        "public class ATests {\n  readonly Fix fix = new Fix();\n  [Fact] public void Ships() {}\n}\n",
+        "public class ATests {\n  [SetUp] public void Init() { new Fix(); }\n  [Test] public void Ships() {}\n}\n",
+        "public class ATests {\n  [OneTimeSetUp] public void Init() { new Fix(); }\n  [Test] public void Ships() {}\n}\n",
+    ],
+)
+def test_fixtures_of_csharp_lead_to_the_tests_of_the_class_that_has_them(case) -> None:
+    files = {
+        "tests/Fix.cs": "public class Fix {\n  public Fix() { Depot.Weigh(); }\n}\n",
+        "tests/ATests.cs": case,
+        "tests/BTests.cs": "public class BTests {\n  [Fact] public void Other() {}\n}\n",
+    }
+    found = reached(CSHARP_DEPOT | files, "src/Depot.cs:Depot.Weigh")
+    assert [one.removesuffix("?") for one in found] == ["tests/ATests.cs:ATests.Ships"]
+
+
+def test_test_that_makes_an_object_reaches_what_a_framework_calls_on_it() -> None:
+    files = {
+        "app.py": "class App:\n    async def __call__(self, scope): ...\n",
+        "tests/test_a.py": "from app import App\ndef test_one():\n    run(App())\ndef test_two(): ...\n",
+    }
+    assert reached(files, "app.py:App.__call__") == ["tests/test_a.py:test_one?"]
+
+
 SPEC = """\
 import { weigh } from "./depot"
 const load = () => weigh()

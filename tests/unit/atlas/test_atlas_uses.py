@@ -213,6 +213,14 @@ def reached(places: tuple[str, ...]) -> list[str]:
         ("depot.py", "class Depot:\n    def __init__(self): ...\n\nDepot()\n", "Depot.__init__", 2),
         ("depot.js", "class Depot {\n  constructor() {}\n}\nnew Depot();\n", "Depot.constructor", 2),
         ("depot.php", "<?php\nclass Depot { function __construct() {} }\n\nnew Depot();\n", "Depot.__construct", 2),
+        ("depot.ts", "class Depot {\n  constructor(n: number) {}\n}\nnew Depot(1);\n", "Depot.constructor", 2),
+        ("Depot.java", "class Depot {\n  Depot(int n) {}\n}\nclass U { Depot d = new Depot(1); }\n", "Depot.Depot", 2),
+        ("depot.cs", "class Depot {\n  public Depot(int n) {}\n}\nclass U { object d = new Depot(1); }\n", "Depot.Depot", 2),
+        ("depot.cpp", "struct Depot {\n  Depot(int n) {}\n};\nvoid f() { new Depot(1); }\n", "Depot.Depot", 2),
+        ("depot.kt", "class Depot {\n  constructor(n: Int)\n}\nval d = Depot(1)\n", "Depot.constructor", 2),
+        ("depot.swift", "class Depot {\n  init(n: Int) {}\n}\nfunc f() { Depot(n: 1) }\n", "Depot.init", 2),
+        ("depot.rs", "struct Depot; impl Depot {\n  fn new() -> Self { Depot }\n}\nfn f() { Depot::new(); }\n", "Depot.new", 2),
+        ("depot.rb", "class Depot\n  def initialize(n); end\nend\nDepot.new(1)\n", "Depot.initialize", 2),
     ],
 )  # fmt: skip
 def test_what_makes_an_object_uses_the_constructor(path, text, name, line):

@@ -12,6 +12,8 @@ MANIFESTS = (
     "setup.py",
     "setup.cfg",
     "package.json",
+    "deno.json",
+    "deno.jsonc",
     "go.mod",
     "Cargo.toml",
     "pom.xml",

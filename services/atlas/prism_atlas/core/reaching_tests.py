@@ -272,7 +272,10 @@ class _Cases:
         below = traverse(
             graph, np.unique(owners[owners != NONE]), [step(INHERITANCE, forward=False)], SUBTYPES_DEPTH_MAX
         )
-        running = np.append(self._tests, np.flatnonzero(below.distance != NONE).astype(np.int32))
+        types = np.flatnonzero(below.distance != NONE).astype(np.int32)
+        # What a base class sets up runs for their tests.
+        around = traverse(graph, types, [step(INHERITANCE, forward=True)], SUBTYPES_DEPTH_MAX)
+        running = np.append(self._tests, np.flatnonzero(around.distance != NONE).astype(np.int32))
         self._files_with_tests[graph.files_of(running)] = True
         self._in_test_file: Mask = graph.flagged(Flag.TEST)[graph.node_files()]
 
@@ -439,12 +442,19 @@ class _Cases:
         return bool(self._files_with_tests[self._graph.file_of(node)]) or self._path(node).endswith(CONFTEST)
 
     def _is_last(self, node: int) -> bool:
-        """Whether nothing else uses a node, so that it is a test rather than a helper."""
+        """Whether nothing else uses a node, nor makes its type, so that it is a test rather than a helper."""
         graph = self._graph
         if not graph.is_file(node) and not CALLABLE[graph.symbols.kind[node]]:
             return False
         _, users = follow(graph, np.array([node], np.int32), [step(USES, forward=False, candidate_cost=1)])
-        return not (users != node).any()
+        if (users != node).any():
+            return False
+        owner = NONE if graph.is_file(node) else int(graph.symbols.parent[node])
+        if owner == NONE or not IS_TYPE[graph.symbols.kind[owner]]:
+            return True
+        making = step(MAKING, forward=False, candidate_cost=1)
+        _, makers = follow(graph, np.array([owner], np.int32), [making])
+        return bool(np.isin(makers, within(graph, owner)).all())
 
     def _using_lines(self, node: int, distance: Numbers) -> tuple[int, ...]:
         """Returns the lines of a node that use what was reached."""
