@@ -45,9 +45,14 @@ METHODS_ARE_CALLED = frozenset({"rust"})
 # A property is read by a call: `attr_reader :size` defines a method.
 PROPERTIES_ARE_CALLED = frozenset({"ruby"})
 # A call of a variable may run what its initial value names: a table of functions, `partial(weigh, 1)`.
-CALLS_WHAT_IS_HELD = frozenset({"go", "python", "rust"})
+CALLS_WHAT_IS_HELD = ECMASCRIPT | {"go", "python", "rust"}
 # An object is called through a method of its class.
-CALL_METHODS: Mapping[str, str] = {"python": "__call__"}
+CALL_METHODS: Mapping[str, str] = {
+    "cpp": "operator()",
+    "kotlin": "invoke",
+    "python": "__call__",
+    "swift": "callAsFunction",
+}
 # Facts have the members that are read from local variables: a property, or a method that is passed on.
 READS_OF_LOCALS = ECMASCRIPT | {"go", "python"}
 # Facts have the members that are read from variables of unknown type, too.

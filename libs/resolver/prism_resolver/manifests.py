@@ -214,6 +214,14 @@ class Packages:
         listed = self._dependencies.get((scope, Ecosystem.CARGO), set())
         return package in listed and (Ecosystem.CARGO, package) not in self._providers
 
+    def is_foreign_package(self, scope: str, module: str) -> bool:
+        """Returns whether the manifests of a repository list a package of Python that has the name of a module, and no
+        repository provides it.
+        """
+        name = _python_name(module)
+        listed = self._dependencies.get((scope, Ecosystem.PYTHON), set())
+        return name in listed and (Ecosystem.PYTHON, name) not in self._providers
+
     def dependencies(self, scope: str) -> Collection[str]:
         """Returns the packages of npm that the manifests of a repository list."""
         return self._dependencies.get((scope, Ecosystem.NPM), frozenset())

@@ -393,8 +393,9 @@ def _contradicts(language: str, parameter: Parameter, wanted: str, given: str) -
     if given == LAMBDA_TYPE:
         return bool(kind) or wanted.endswith("[]") or wanted in _TAKE_NO_FUNCTION
     if kind and own:
+        # A variable of C++ is known by the name of its type alone: `char` for a `const char*`.
         is_converted = {kind, own} <= {"number", "char"} or (
-            language == "cpp" and "string" not in {kind, own}
+            language == "cpp" and (own == "char" or "string" not in {kind, own})
         )
         return kind != own and not is_converted
     return bool(own) and language in _STRICT and not wanted.endswith("[]")

@@ -724,6 +724,7 @@ class Program:
             return EXTERNAL if located.certainty is Certainty.YES else UNKNOWN
         is_foreign = not named.units and (
             (unit.language in ECMASCRIPT and self._is_foreign(unit, one.module))
+            or (unit.language == "python" and self._is_foreign_package(unit, one.module))
             or unit.language in SEES_NO_NAMESPACE
         )
         value = EXTERNAL if is_foreign else _module_value(named)
@@ -750,6 +751,12 @@ class Program:
         head = path.partition("::")[0]
         known = (self._packages, self._packages_of_files())
         return any(one.is_foreign_crate(unit.scope, head) for one in known)
+
+    def _is_foreign_package(self, unit: Unit, module: str) -> bool:
+        head = module.partition(".")[0]
+        return any(
+            one.is_foreign_package(unit.scope, head) for one in (self._packages, self._packages_of_files())
+        )
 
     def _inside_module(self, unit: Unit, path: str, name: str) -> Value:
         """Returns what a path of Rust names inside a file: a case of an enumeration, or a member of `mod gates { … }`."""

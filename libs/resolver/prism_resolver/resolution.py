@@ -29,6 +29,7 @@ from prism_resolver.facts import FileFacts
 from prism_resolver.fixtures import fixture_parameters, modules_around
 from prism_resolver.inference import STEPS_MAX, Inference, Location
 from prism_resolver.languages import (
+    BASE_OBJECTS,
     BASES_ARE_NAMED,
     BLOCKS_HAVE_OBJECTS,
     BUILTIN,
@@ -200,6 +201,7 @@ class Resolver:
         self._inference = Inference(program)
         self._facts = facts
         self._unit: Unit = program.units[facts.id]
+        self._base_object = Step(BASE_OBJECTS.get(facts.language, "super"))
         self._depth = 0
         self._bound_values: dict[int, Value] = {}  # by identity of a binding of the file
         self._local_bindings: dict[tuple[int, str], list[Binding]] = {}
@@ -408,6 +410,8 @@ class Resolver:
         refs = self._candidates(reference, lookup)
         if reference.kind is ReferenceKind.IMPORT:
             refs = [ref for ref in refs if ref.file != self._facts.id]
+        if steps_of(reference.qualifier)[:1] == (self._base_object,):
+            refs = [ref for ref in refs if not self._is_of_class_around(ref, reference)]
         strategy = Strategy.ONLY_DEFINITION if len(refs) == 1 else Strategy.NAME
         # Too many properties share a name for one that is read from an unknown object to be worth a guess.
         is_read = reference.kind is ReferenceKind.VALUE and bool(reference.qualifier)
@@ -419,6 +423,12 @@ class Resolver:
             refs = refs if len(refs) == 1 else ()
         if len(refs) <= CANDIDATES_MAX:
             yield from (ReferenceEdge(position, ref, EdgeStatus.CANDIDATE, strategy) for ref in refs)
+
+    def _is_of_class_around(self, ref: SymbolRef, reference: Reference) -> bool:
+        """Whether a definition is a member of the class around a reference: what `super()` never means."""
+        own = self._inference.own_class(self._location_of(reference.symbol, reference.line))
+        owner = self._program.definition(ref).parent
+        return own.kind is ValueKind.SYMBOL and SymbolRef(ref.file, owner) in own.symbols
 
     def _read_members(self, reference: Reference, refs: Sequence[SymbolRef]) -> Sequence[SymbolRef]:
         """Returns what may be read from a variable of unknown type: no type, and none of many of a name."""
@@ -623,7 +633,7 @@ class Resolver:
         `meanings` are those of the references.
         """
         yield from self.stored_calls()
-        if self._unit.language in CALLS_WHAT_IS_HELD:
+        if self._unit.language in CALLS_WHAT_IS_HELD or self._unit.language in CALL_METHODS:
             for position, reference in enumerate(self._facts.references):
                 if reference.kind is ReferenceKind.CALL and self._may_call_through(meanings[position]):
                     yield from ((position, meaning) for meaning in self._calls_through(reference))

@@ -52,6 +52,7 @@
 (export_statement (variable_declaration (variable_declarator name: (identifier) @name) @variable)) @outer @exported
 
 (call_expression function: (identifier) @call)
+(call_expression function: (subscript_expression object: (identifier) @call))
 (call_expression function: (member_expression object: (_) @qualifier property: (property_identifier) @call))
 (new_expression constructor: (identifier) @call)
 (new_expression constructor: (member_expression object: (_) @qualifier property: (property_identifier) @call))
@@ -112,7 +113,7 @@
 (pair value: [(identifier) (member_expression)] @value)
 (pair key: (computed_property_name [(identifier) (member_expression)] @value))
 (object (shorthand_property_identifier) @value)
-(spread_element (identifier) @value)
+(spread_element [(identifier) (member_expression)] @value)
 (variable_declarator value: [(identifier) (member_expression)] @value)
 (assignment_expression right: [(identifier) (member_expression)] @value)
 (assignment_pattern right: [(identifier) (member_expression)] @value)
@@ -120,10 +121,11 @@
 (arrow_function body: [(identifier) (member_expression)] @value)
 (ternary_expression [(identifier) (member_expression)] @value)
 (binary_expression [(identifier) (member_expression)] @value)
-(parenthesized_expression (identifier) @value)
+(parenthesized_expression [(identifier) (member_expression)] @value)
+(unary_expression argument: [(identifier) (member_expression)] @value)
 (subscript_expression [(identifier) (member_expression)] @value)
-(template_substitution (identifier) @value)
-(for_in_statement right: (identifier) @value)
+(template_substitution [(identifier) (member_expression)] @value)
+(for_in_statement right: [(identifier) (member_expression)] @value)
 (switch_case value: [(identifier) (member_expression)] @value)
 (decorator [(identifier) (member_expression)] @value)
 

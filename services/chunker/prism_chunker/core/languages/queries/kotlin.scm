@@ -42,6 +42,7 @@
 (user_type (type_identifier) @use)
 (callable_reference (type_identifier) @qualifier (simple_identifier) @value)
 (callable_reference . (simple_identifier) @value)
+(callable_reference . (type_identifier) @use "class")
 (value_argument [(simple_identifier) (navigation_expression)] @value .)
 (property_declaration (variable_declaration) . [(simple_identifier) (navigation_expression)] @value)
 (assignment (_) [(simple_identifier) (navigation_expression)] @value)

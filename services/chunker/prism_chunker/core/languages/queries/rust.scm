@@ -31,6 +31,7 @@
 (enum_variant name: (identifier) @name) @constant
 
 (call_expression function: (identifier) @call)
+(call_expression function: (index_expression . (identifier) @call))
 (call_expression function: (field_expression value: (_) @qualifier field: (field_identifier) @call))
 (call_expression function: (scoped_identifier path: (_) @qualifier name: (identifier) @call))
 (call_expression function: (generic_function function: (identifier) @call))

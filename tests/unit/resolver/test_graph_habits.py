@@ -1,0 +1,330 @@
+"""Habits that many languages share, an example in each: docs/graph/habits.md lists them."""
+
+import pytest
+from graph_files import edges_between_files, edges_of
+from test_graph_overloads import lines_of
+
+DEPOT = {
+    "a.py": "class Depot:\n    @property\n    def size(self): ...\n    def open(self): ...\n",
+    "a.ts": "class Depot {\n  get size() { return 1; }\n  open() {}\n}\n",
+    "a.java": "class Depot {\n  int size;\n  void open() {}\n}\n",
+    "a.cs": "class Depot {\n  public int size => 1;\n  public virtual void open() {}\n}\n",
+    "a.kt": "open class Depot(\n  val size: Int) {\n  open fun open() {}\n}\n",
+    "a.swift": "class Depot {\n  var size: Int { 1 }\n  func open() {}\n}\n",
+    "a.rs": "struct Depot {\n  size: u8 }\nimpl Depot {\n  fn open(&self) {} }\n",
+    "a.go": "package a\n\ntype Depot struct {\n\tsize int\n}\n\nfunc (d *Depot) open() {}\n",
+    "a.cpp": "struct Depot {\n  int size;\n  void open() {}\n};\n",
+    "a.php": "<?php\nclass Depot {\n  public int $size = 1;\n  function open() {}\n}\n",
+    "a.rb": "class Depot\n  attr_reader :size\n  def open\n  end\nend\n",
+}
+
+
+def uses(path: str, code: str, name: str) -> set[str]:
+    """Returns the edges of a name in the lines below `Depot`, each as the symbol that is reached, unsure ones with `?`."""
+    first = DEPOT[path].count("\n") + 1
+    found = set()
+    for edge in edges_of({path: DEPOT[path] + code}):
+        place, _, rest = edge.partition(" ")
+        used, _, target = rest.partition(" -> ")
+        if int(place.rpartition(":")[2]) >= first and used == name:
+            found.add(target.partition(":")[2].partition(" ")[0] + ("?" if edge.endswith("?") else ""))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def f(d: Depot):\n    if d.size: ...\n"),
+        ("a.ts", "function f(d: Depot) { if (d.size) {} }\n"),
+        ("a.ts", "function f(d: Depot) { while (!d.size) {} }\n"),
+        ("a.ts", "function f(d: Depot) { return `${d.size}`; }\n"),
+        ("a.ts", "function f(d: Depot) { for (const one of d.size) {} }\n"),
+        ("a.ts", "function f(d: Depot) { return [...d.size]; }\n"),
+        ("a.java", "class U { int f(Depot d) { return d.size; } }\n"),
+        ("a.cs", "class U { int F(Depot d) { if (d.size > 3) {} } }\n"),
+        ("a.kt", "fun f(d: Depot) = d.size\n"),
+        ("a.swift", "func f(d: Depot) { if d.size > 3 {} }\n"),
+        ("a.rs", "fn f(d: &Depot) { if d.size > 3 {} }\n"),
+        ("a.go", "func f(d *Depot) { if d.size > 3 {} }\n"),
+        ("a.cpp", "void f(Depot& d) { if (d.size) {} }\n"),
+        ("a.php", "function f(Depot $d) { if ($d->size) {} }\n"),
+        ("a.rb", "def f\n  depot = Depot.new\n  puts 1 if depot.size\nend\n"),
+    ],
+)
+def test_a_property_that_is_read_is_used(path: str, code: str) -> None:
+    assert uses(path, code, "size") == {"Depot.size"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "class Low(Depot):\n    def open(self): super().open()\n"),
+        ("a.ts", "class Low extends Depot { open() { super.open(); } }\n"),
+        ("a.java", "class Low extends Depot { void open() { super.open(); } }\n"),
+        ("a.cs", "class Low : Depot { public override void open() { base.open(); } }\n"),
+        ("a.kt", "class Low : Depot(1) { override fun open() { super.open() } }\n"),
+        ("a.swift", "class Low: Depot { override func open() { super.open() } }\n"),
+        ("a.php", "class Low extends Depot { function open() { parent::open(); } }\n"),
+        ("a.rb", "class Low < Depot\n  def open\n    super\n  end\nend\n"),
+    ],
+)
+def test_super_is_the_member_of_the_base_class(path: str, code: str) -> None:
+    assert uses(path, code, "open") == {"Depot.open"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "class Shed(Depot):\n    def close(self): super().close()\n"),
+        ("a.py", "class Shed(Outside):\n    def close(self): super().close()\n"),
+        ("a.ts", "class Shed extends Outside { close() { super.close(); } }\n"),
+    ],
+)
+def test_super_is_no_member_of_the_class_itself(path: str, code: str) -> None:
+    assert uses(path, code, "close") == set()
+    below = (
+        "class Low(Shed):\n    def close(self): ...\n"
+        if path == "a.py"
+        else "class Low extends Shed { close() {} }\n"
+    )
+    assert uses(path, code + below, "close") == {"Low.close?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "class U:\n    def __init__(self, d: Depot):\n        self.d = d\n    def f(self): self.d.open()\n"),
+        ("a.py", "def make(): ...\ndef f(d: Depot = Depends(make)): d.open()\n"),
+        ("a.py", "def make(): ...\ndef f(d: Annotated[Depot, Depends(make)]): d.open()\n"),
+        ("a.ts", "class U { constructor(private d: Depot) {} f() { this.d.open(); } }\n"),
+        ("a.java", "class U { private final Depot d; U(Depot d) { this.d = d; } void f() { d.open(); } }\n"),
+        ("a.java", "class U { @Autowired Depot d; void f() { d.open(); } }\n"),
+        ("a.cs", "class U { readonly Depot _d; U(Depot d) { _d = d; } void F() => _d.open(); }\n"),
+        ("a.cs", "class U(Depot d) { void F() => d.open(); }\n"),
+        ("a.kt", "class U(private val d: Depot) { fun f() { d.open() } }\n"),
+    ],
+)  # fmt: skip
+def test_an_object_that_is_injected_has_the_declared_type(path: str, code: str) -> None:
+    assert uses(path, code, "open") == {"Depot.open"}
+
+
+def test_a_dependency_of_a_route_is_used() -> None:
+    code = "def make(): ...\n@app.get('/')\ndef f(d=Depends(make)): ...\n"
+    assert uses("a.py", code, "make") == {"make"}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "found"),
+    [
+        ("Depot | None", {"Depot.open"}),
+        ("Optional[Depot]", {"Depot.open"}),
+        ("'Depot'", {"Depot.open"}),
+        ("Depot | Gate | None", {"Depot.open?", "Gate.open?"}),
+    ],
+)
+def test_a_union_with_none_is_its_other_type(annotation: str, found: set[str]) -> None:
+    gate = "class Gate:\n    def open(self): ...\n"
+    assert uses("a.py", f"{gate}def f(x: {annotation} = None): x.open()\n", "open") == found
+    assert uses("a.py", f"{gate}def f():\n    x: {annotation} = None\n    x.open()\n", "open") == found
+
+
+@pytest.mark.parametrize(
+    ("head", "use"),
+    [
+        ("import a as p", "p.Depot().open()"),
+        ("from a import Depot as P", "P().open()"),
+        ("from again import Store", "Store().open()"),
+        ("from again import Store", "def f(d: Store): d.open()"),
+        ("from again import Store", "def f():\n    d: Store = made()\n    d.open()"),
+    ],
+)
+def test_an_import_under_another_name_is_followed(head: str, use: str) -> None:
+    files = {
+        "a.py": DEPOT["a.py"],
+        "again.py": "from a import Depot as Store\n",
+        "user.py": f"{head}\n{use}\n",
+    }
+    assert [one for one in edges_of(files) if one.endswith("open -> a.py:Depot.open receiver_type")]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "edge"),
+    [
+        ("a.py", "class Depot:\n    def __call__(self): ...\ndef f(d: Depot): d()\n", "a.py:3 d -> a.py:Depot.__call__"),
+        ("a.cpp", "struct Depot {\n  int operator()(int n) { return n; }\n};\nvoid f() { Depot d; d(2); }\n", "a.cpp:4 d -> a.cpp:Depot.operator()"),
+        ("a.kt", "class Depot {\n  operator fun invoke(n: Int) {}\n}\nfun f(d: Depot) { d(1) }\n", "a.kt:4 d -> a.kt:Depot.invoke"),
+        ("a.kt", "class Depot {\n  operator fun invoke(n: Int) {}\n}\nval d = Depot()\nfun f() { d(1) }\n", "a.kt:5 d -> a.kt:Depot.invoke"),
+        ("a.swift", "class Depot {\n  func callAsFunction(_ n: Int) {}\n}\nfunc f(d: Depot) { d(1) }\n", "a.swift:4 d -> a.swift:Depot.callAsFunction"),
+    ],
+)  # fmt: skip
+def test_an_object_that_is_called_runs_a_method_of_its_class(path: str, text: str, edge: str) -> None:
+    assert f"{edge} receiver_type" in edges_of({path: text})
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("a.py", "def work(): ...\nTABLE = {'a': work}\nTABLE['a']()\n", 3),
+        ("a.py", "def work(): ...\nrun = partial(work, 1)\nrun()\n", 3),
+        ("a.py", "def work(): ...\nclass T:\n    table = [work]\n    def f(self): self.table[0]()\n", 4),
+        ("a.go", "package a\n\nvar table = []func(){work}\n\nfunc work() {}\nfunc f() { table[0]() }\n", 6),
+        ("a.js", "function work() {}\nconst table = [work];\ntable[0]();\n", 3),
+        ("a.js", "function work() {}\nconst table = { work };\ntable['work']();\n", 3),
+        ("a.ts", "function work() {}\nconst run = work.bind(null, 1);\nrun();\n", 3),
+        ("a.rs", "fn work() {}\nstatic TABLE: [fn(); 1] = [work];\nfn f() { TABLE[0](); }\n", 3),
+        ("a.c", "void work(void) {}\nstruct gate { void (*open)(void); };\nstruct gate g = { .open = work };\nvoid f(struct gate *g) { g->open(); }\n", 4),
+    ],
+)  # fmt: skip
+def test_a_call_of_what_is_stored_may_run_the_function(path: str, text: str, line: int) -> None:
+    found = edges_of({path: text})
+    assert [one for one in found if one.startswith(f"{path}:{line} ") and one.endswith(":work stored?")]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "@uses(Depot)\nclass U: ...\n"),
+        ("a.ts", "@Uses(Depot)\nclass U {}\n"),
+        ("a.java", "@Uses(Depot.class)\nclass U {}\n"),
+        ("a.cs", "[Uses(typeof(Depot))]\nclass U {}\n"),
+        ("a.kt", "@Uses(Depot::class)\nclass U\n"),
+        ("a.php", "#[Uses(Depot::class)]\nclass U {}\n"),
+        ("a.swift", "@Uses(Depot.self)\nclass U {}\n"),
+    ],
+)
+def test_a_class_in_an_annotation_is_used(path: str, code: str) -> None:
+    assert uses(path, code, "Depot") == {"Depot"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.java", "class D {\n  int w(S s) { return w(s, 1); }\n  int w(S s, int n) { return 1; }\n}\n"),
+        ("a.cs", "class D {\n  int w(S s) => w(s, 1);\n  int w(S s, int n) => 1;\n}\n"),
+        ("a.kt", "class D {\n  fun w(s: S): Int = w(s, 1)\n  fun w(s: S, n: Int): Int = 1\n}\n"),
+        ("a.cpp", "class D {\n  int w(const S& s) { return w(s, 1); }\n  int w(const S& s, int n) { return 1; }\n};\n"),
+        ("a.cpp", "class D {\n  int w(const char* s) { return w(s, 1); }\n  int w(const char* s, int n) { return 1; }\n};\n"),
+        ("a.swift", "class D {\n  func w(s: S) { w(s: s, n: 1) }\n  func w(s: S, n: Int) {}\n}\n"),
+    ],
+)  # fmt: skip
+def test_an_overload_that_delegates_calls_the_other_one(path: str, text: str) -> None:
+    assert {one for one in lines_of({path: text}, path) if " w -> " in one} == {"2 w -> 3"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.java", "class D {\n  int w(S s) { return 0; }\n  int w(int n) { return 1; }\n  int f() { return w(other()); }\n}\n"),
+        ("a.cs", "class D {\n  int w(S s) => 0;\n  int w(int n) => 1;\n  int f() => w(other());\n}\n"),
+        ("a.kt", "class D {\n  fun w(s: S) = 0\n  fun w(n: Int) = 1\n  fun f() = w(other())\n}\n"),
+        ("a.cpp", "class D {\n  int w(const S& s) { return 0; }\n  int w(int n) { return 1; }\n  int f() { return w(other()); }\n};\n"),
+    ],
+)  # fmt: skip
+def test_a_call_that_does_not_choose_may_mean_each_overload(path: str, text: str) -> None:
+    assert {one for one in lines_of({path: text}, path) if " w -> " in one} == {"4 w -> 2?", "4 w -> 3?"}
+
+
+PY_PACKAGE = '[project]\nname = "{}"\ndependencies = [{}]\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "edge"),
+    [
+        pytest.param(
+            {
+                "pnpm-workspace.yaml": "packages:\n  - 'packages/*'\n",
+                "packages/rates/package.json": '{"name": "@acme/rates", "main": "src/rates.ts"}',
+                "packages/rates/src/rates.ts": "export function rate() {}\n",
+                "app/package.json": '{"name": "app", "dependencies": {"@acme/rates": "workspace:*"}}',
+                "app/user.ts": "import { rate } from '@acme/rates';\nrate();\n",
+            },
+            "app/user.ts -> 0:packages/rates/src/rates.ts import",
+            id="npm, pnpm, yarn",
+        ),
+        pytest.param(
+            {
+                "deno.json": '{"workspace": ["./rates", "./app"]}',
+                "rates/deno.json": '{"name": "@acme/rates", "exports": "./mod.ts"}',
+                "rates/mod.ts": "export function rate() {}\n",
+                "app/deno.json": '{"name": "@acme/app"}',
+                "app/user.ts": "import { rate } from '@acme/rates';\nrate();\n",
+            },
+            "app/user.ts -> 0:rates/mod.ts import",
+            id="deno",
+        ),
+        pytest.param(
+            {
+                "Cargo.toml": "[workspace]\nmembers = ['rates', 'app']\n",
+                "rates/Cargo.toml": "[package]\nname = 'acme-rates'\n",
+                "rates/src/lib.rs": "pub fn rate() {}\n",
+                "app/Cargo.toml": "[package]\nname = 'app'\n[dependencies]\nacme-rates = { path = '../rates' }\n",
+                "app/src/main.rs": "fn main() { acme_rates::rate(); }\n",
+            },
+            "app/src/main.rs -> 0:rates/src/lib.rs module",
+            id="Cargo",
+        ),
+        pytest.param(
+            {
+                "go.work": "go 1.22\nuse (\n\t./rates\n\t./app\n)\n",
+                "rates/go.mod": "module go.acme.example/rates\n",
+                "rates/rates.go": "package rates\n\nfunc Rate() {}\n",
+                "app/go.mod": "module go.acme.example/app\nrequire go.acme.example/rates v0.0.0\n",
+                "app/app.go": 'package app\n\nimport "go.acme.example/rates"\n\nfunc F() { rates.Rate() }\n',
+            },
+            "app/app.go -> 0:rates/rates.go module",
+            id="Go work",
+        ),
+        pytest.param(
+            {
+                "pyproject.toml": PY_PACKAGE.format("town", "") + '[tool.uv.workspace]\nmembers = ["packages/*"]\n',
+                "packages/rates/pyproject.toml": PY_PACKAGE.format("acme-rates", ""),
+                "packages/rates/src/acme_rates/zones.py": "def rate(): ...\n",
+                "packages/app/pyproject.toml": PY_PACKAGE.format("app", '"acme-rates"'),
+                "packages/app/src/app/user.py": "from acme_rates.zones import rate\nrate()\n",
+            },
+            "packages/app/src/app/user.py -> 0:packages/rates/src/acme_rates/zones.py import",
+            id="uv",
+        ),
+        pytest.param(
+            {
+                "settings.gradle.kts": 'include(":rates", ":app")\n',
+                "rates/src/main/kotlin/acme/rates/Zone.kt": "package acme.rates\nclass Zone { fun rate() {} }\n",
+                "app/src/main/java/acme/app/User.java": "package acme.app;\nimport acme.rates.Zone;\nclass User { void f(Zone z) { z.rate(); } }\n",
+            },
+            "app/src/main/java/acme/app/User.java -> 0:rates/src/main/kotlin/acme/rates/Zone.kt receiver_type",
+            id="Gradle",
+        ),
+        pytest.param(
+            {
+                "Town.sln": 'Project("{1}") = "Rates", "Rates\\Rates.csproj", "{2}"\n',
+                "Rates/Rates.csproj": "<Project/>",
+                "Rates/Zone.cs": "namespace Acme.Rates; public class Zone { public void Rate() {} }\n",
+                "App/App.csproj": "<Project/>",
+                "App/User.cs": "using Acme.Rates;\nnamespace Acme.App;\nclass User { void F(Zone z) { z.Rate(); } }\n",
+            },
+            "App/User.cs -> 0:Rates/Zone.cs receiver_type",
+            id=".sln",
+        ),
+    ],
+)  # fmt: skip
+def test_packages_of_a_workspace_import_each_other(files: dict[str, str], edge: str) -> None:
+    assert f"0:{edge}" in edges_between_files(files)
+
+
+def test_a_package_of_python_that_the_manifest_lists_rules_candidates_out() -> None:
+    user = "import gates\nfrom gates import Gate, open\nopen()\ngates.shut()\nGate().shut()\nclass Low(Gate): ...\n"
+    own = "def open(): ...\ndef shut(): ...\nclass Depot:\n    def shut(self): ...\n"
+    files = {"user.py": user, "own.py": own}
+    assert edges_between_files(files)
+    assert not edges_between_files(files | {"pyproject.toml": PY_PACKAGE.format("town", '"gates>=1"')})
+
+
+def test_calls_among_the_arguments_of_a_macro_are_calls() -> None:
+    code = 'fn f(d: &Depot) {\n  assert!(check(d));\n  println!("{}", d.open());\n}\nfn check(d: &Depot) -> bool { true }\n'
+    assert uses("a.rs", code, "check") == {"check"}
+    assert uses("a.rs", code, "open") == {"Depot.open"}
+
+
+def test_a_lambda_that_forwards_calls_the_function() -> None:
+    assert uses("a.py", "def work(x): ...\nrun = lambda x: work(x)\nrun(1)\n", "work") == {"work"}
+    assert uses("a.ts", "function work(n) {}\nconst run = (n) => work(n);\nrun(1);\n", "work") == {"work"}
