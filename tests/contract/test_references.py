@@ -325,6 +325,20 @@ async def test_overriding_members_need_one_repository_and_its_graph(ask) -> None
     assert alone.value.body.next_action.startswith("Retry in a few seconds.")
 
 
+SHIPS = {
+    "van.py": "class Van:\n    def load(self): ...\n",
+    "ship.py": "class Ship:\n    def load(self): ...\ndef f(ship: Ship):\n" + 15 * "    ship.load()\n",
+}
+GUESS = {"guess.py": "def guess(one):\n    one.load()\n"}
+
+
+@pytest.mark.parametrize(("corpus", "shown"), [({NAME: SHIPS}, 0), ({NAME: SHIPS | GUESS}, 16)])
+async def test_lines_of_another_symbol_are_listed_beside_doubts(ask, shown) -> None:
+    (answer,) = await ask("Van.load")
+    assert answer.reconciliation.other_lines == 16
+    assert len(answer.reconciliation.other) == shown
+
+
 OUTSIDE = {
     "one.py": "from functools import lru_cache\n\n\n@lru_cache\ndef f(): ...\n",
     "two.py": "import functools\n\n\n@functools.lru_cache\ndef g(): ...\n",

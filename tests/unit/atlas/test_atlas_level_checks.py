@@ -88,6 +88,27 @@ def test_uses_by_name_that_are_not_followed_are_counted():
     assert compared.unexplained_of == ("load",)
 
 
+def test_lines_that_are_not_followed_count_once_for_all_their_names():
+    twice = "\n\ndef both(one):\n    return one.load(), one.load(), one.weighs()\n"
+    weighs = "from depot import weigh\n\n\ndef weighs():\n    return weigh()\n"
+    ship = "\n\nclass Scale:\n    def weighs(self):\n        return 3\n"
+    graph, reply = impact(
+        {"depot.py": DEPOT, "van.py": VAN, "town.py": TOWN + twice, "weighs.py": weighs, "ship.py": ship}, 3
+    )
+    listing = affected_listing(reply)
+    line = TextLine(repo="acme/parcels", file_path="cron.py", line=3, text="plan(van.load, weighs)")
+    texts = [
+        Reconciliation(
+            name=name, resolved=1, candidates=0, elsewhere=0, text_lines=2, unexplained=1, unexplained_lines=(line,), files=1
+        )
+        for name in ("load", "weighs")
+    ]  # fmt: skip
+    compared = compared_levels(graph, listing, sought_levels(listing), texts)
+    assert [one.line for one in compared.by_name_lines] == [18, 9]
+    assert (compared.by_name, set(compared.by_name_of)) == (2, {"load", "weighs"})
+    assert (compared.unexplained, compared.unexplained_lines) == (1, (line,))
+
+
 def callers(files: dict[str, str], symbol: str, depth: int):
     graph = graph_of(files)
     request = CallHierarchyRequest(tenant="t", symbol=symbol, depth=depth)

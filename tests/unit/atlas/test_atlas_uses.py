@@ -4,6 +4,7 @@ import pytest
 from atlas_files import blob_of, graph_of, source_file
 from scip_files import At, columns_of, define, document, own
 
+from prism_atlas.core.answering.helped_tests import HELPERS_MAX
 from prism_atlas.core.answering.uses import uses
 from prism_atlas.core.graph import Graph
 from prism_contracts.code import EDGE_KINDS, EdgeKind, EdgeStatus, Strategy
@@ -321,6 +322,21 @@ def test_tests_that_use_a_symbol_through_fixtures_and_helpers_are_listed():
     assert {one.helper.file_path for one in found} == {"tests/conftest.py", "tests/test_a.py"}
     assert not by_graph(graph, "depot.py", "weigh", 1, start=1).helped
     assert not by_graph(graph, "depot.py", "weigh", 1, source_only=True).helped
+
+
+def test_helpers_are_those_that_lead_to_tests():
+    """Helpers that no test runs take none of the places; those beyond the bound are counted."""
+    idle = "".join(f"def a_idle{n}():\n    weigh()\n\n\n" for n in range(HELPERS_MAX))
+    busy = "".join(f"def busy{n}():\n    weigh()\n\n\n" for n in range(HELPERS_MAX + 2))
+    tests = "".join(f"def test_{n}():\n    busy{n}()\n\n\n" for n in range(HELPERS_MAX + 2))
+    texts = {
+        "depot.py": "def weigh():\n    return 1\n",
+        "tests/test_a.py": f"from depot import weigh\n\n\n{idle}{busy}{tests}",
+    }
+    graph = graph_of(texts, {path: flags_of(path) for path in texts})
+    reply = by_graph(graph, "depot.py", "weigh", 1)
+    assert [one.helper.symbol.name for one in reply.helped] == [f"busy{n}" for n in range(HELPERS_MAX)]
+    assert reply.helped_left_out == 2
 
 
 def test_overriding_members_of_one_overload_are_listed():

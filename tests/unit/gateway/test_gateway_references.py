@@ -144,7 +144,7 @@ def test_a_list_that_accounts_for_every_line_is_complete() -> None:
 @pytest.mark.parametrize(
     ("counts", "lack"),
     [
-        ({"candidate_lines": 2}, "2 lines by name only (?)"),
+        ({"candidate_lines": 2}, "2 uncertain lines (?)"),
         (
             {"unexplained": 1, "unexplained_lines": (LINE,)},
             "1 line of code could not be resolved (listed above)",
@@ -359,8 +359,7 @@ def test_lines_by_name_only_of_further_pages_are_announced() -> None:
         reconciliation=TOLD.model_copy(update={"candidate_lines": 3}),
     )  # fmt: skip
     assert (
-        "Not complete: 3 lines by name only (?), on the last pages."
-        in list(references.group_lines(found))[-1]
+        "Not complete: 3 uncertain lines (?), on the last pages." in list(references.group_lines(found))[-1]
     )
 
 
@@ -536,3 +535,37 @@ def test_calls_of_an_overridden_member_are_told_apart_from_names() -> None:
     assert any(
         line.startswith("Not complete: 1 line through a member that it overrides (?)") for line in lines
     )
+
+
+@pytest.mark.parametrize(
+    ("strategies", "lines", "words"),
+    [
+        ([Strategy.NAME], 1, "by name only"),
+        ([Strategy.STORED], 1, "through a field in which it is stored"),
+        ([Strategy.NAME, Strategy.OVERRIDDEN], 2, "by name only or through a member that it overrides"),
+        ([Strategy.OVERLOAD, Strategy.NAME], 2, "of this overload or another one or by name only"),
+        ([Strategy.OVERRIDDEN], 3, ""),  # others are on further pages
+        ([], 3, ""),
+    ],
+)
+def test_words_for_uncertain_lines_fit_all_of_them(strategies, lines, words) -> None:
+    entries = tuple(
+        CALL.model_copy(update={"line": 4 + n, "status": EdgeStatus.CANDIDATE, "strategy": one})
+        for n, one in enumerate(strategies)
+    )
+    _, text = rendered(entries, TOLD.model_copy(update={"candidate_lines": lines}))
+    counted = f"{lines} line{'s' if lines > 1 else ''} {words}" if words else f"{lines} uncertain lines"
+    assert any(one.startswith(f"Not complete: {counted} (?)") for one in text)
+    assert any(f", {lines} {words or 'uncertain'}, " in one for one in text)
+
+
+def test_helpers_that_are_not_listed_are_counted() -> None:
+    helper = PlacedSymbol(file_path="tests/conftest.py", symbol=EnclosingSymbol(name="scale"))
+    found = SymbolReferences(
+        symbol="weigh",
+        definitions=(DEFINITION,),
+        total_definitions=1,
+        helped=(HelpedTests(helper=helper, tests=(helper,), total=1),),
+        helped_left_out=2,
+    )
+    assert "  … and 2 more helpers that tests run: narrow with path_filter" in references.group_lines(found)

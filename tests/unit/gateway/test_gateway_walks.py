@@ -39,7 +39,7 @@ from prism_contracts.rpc.graph import (
 )
 from prism_contracts.rpc.symbols import Reconciliation, TextLine
 from prism_gateway.mcp.answers import calls as call_text
-from prism_gateway.mcp.answers import impacts, walks
+from prism_gateway.mcp.answers import impacts, level_parts, walks
 from prism_gateway.mcp.answers import paths as path_text
 from prism_gateway.mcp.answers import types as type_text
 from prism_gateway.mcp.answers.graph_parts import joined, unresolved_lines
@@ -773,7 +773,7 @@ def further(symbol: str, file: str, distance: int, line: int) -> AffectedNode:
         (
             ComparedLevels(levels=2, names=1, text_lines=7, by_name=3, by_name_of=("load",)),
             (
-                "Not complete: 3 uses of load match by name only and are not followed (find_references(symbols=['load'])"
+                "Not complete: uses of load by name only, not followed: 3 lines (find_references(symbols=['load'])"
                 " lists them). 2 affected"
             ),
         ),
@@ -785,7 +785,7 @@ def further(symbol: str, file: str, distance: int, line: int) -> AffectedNode:
                 unexplained_of=("load",),
                 unexplained_lines=(TextLine(repo="r", file_path="cron.py", line=3, text="plan(van.load)"),),
             ),
-            "Not complete: 1 line of code with names of affected symbols (load) could not be resolved.",
+            "Not complete: 1 line of code with names of affected symbols (load) could not be resolved (listed above).",
         ),
     ],
 )
@@ -824,9 +824,7 @@ def test_uses_by_name_that_are_not_followed_are_shown_with_their_text() -> None:
         "\nuses of load by name only (?), not followed (4, the first 1):\ncron.py\n"
         f"  plan (6-9) 8: {'x' * 100}…\n  … and 3 more: find_references(symbols=['load'])\n"
     ) in answer.text
-    assert (
-        "Not complete: 4 uses of load match by name only and are not followed (listed above)." in answer.text
-    )
+    assert "Not complete: uses of load by name only, not followed: 4 lines (1 listed above)." in answer.text
     assert answer.structured["levels_in_text"]["by_name_lines"][0]["line"] == 8
 
 
@@ -984,3 +982,16 @@ def test_standard_interface_without_a_type_that_has_its_methods_says_so() -> Non
 
 UNRESOLVED = TextLine(repo="acme/app", file_path="z.py", line=4, text="except Closeable:")
 DECLARING = TextLine(repo="acme/app", file_path="z.py", line=9, text="class Late(Closeable):")
+
+
+def test_levels_say_which_of_the_lines_are_listed_and_how_many_names_they_have() -> None:
+    names = tuple(f"load{n}" for n in range(5))
+    levels = ComparedLevels(
+        levels=1, names=5, by_name=1, by_name_of=names, by_name_lines=(NAMED,), unexplained=9,
+        unexplained_of=("load", "ship"), unexplained_lines=(NAMED,),
+    )  # fmt: skip
+    lacks = list(level_parts.levels_lack(levels))
+    assert lacks == [
+        "9 lines of code with names of affected symbols (load, ship) could not be resolved (1 listed above)",
+        "uses of load0, load1, load2 and 2 more names by name only, not followed: 1 line (listed above)",
+    ]

@@ -177,11 +177,11 @@ class ComparedLevels(Message):
     names: int  # that were compared
     names_left_out: int = 0  # of further levels, because they are too many
     text_lines: int = 0  # that contain one of the names
-    by_name: int = 0  # uses that match by name only, and that the reply does not list
-    by_name_of: tuple[str, ...] = ()  # the symbols that have most of these
+    by_name: int = 0  # lines with uses that match by name only, and that the reply does not list
+    by_name_of: tuple[str, ...] = ()  # the names of these, those that most have first
     by_name_lines: tuple[TextLine, ...] = ()  # the first of them, calls first
     unexplained: int = 0
-    unexplained_of: tuple[str, ...] = ()  # the names that most of these contain
+    unexplained_of: tuple[str, ...] = ()  # the names that these contain, those that most have first
     unexplained_lines: tuple[TextLine, ...] = ()  # the first of them, those of rare names first
     files_left_out: int = 0  # as in `Reconciliation`
 

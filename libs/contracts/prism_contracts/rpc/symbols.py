@@ -256,6 +256,7 @@ class SymbolReferences(Message):
     other_repositories: dict[str, int] = {}
     unread_repositories: dict[str, int] = {}
     helped: tuple[HelpedTests, ...] = ()  # on the first page, of the references that it counts
+    helped_left_out: int = 0  # further helpers that tests run
 
 
 class ReferencesReply(Message):
@@ -301,6 +302,7 @@ class UsesReply(Message):
     candidates: int
     elsewhere: int  # references of that name to something else
     helped: tuple[HelpedTests, ...] = ()
+    helped_left_out: int = 0
     used: str = ""  # packed: the lines of all references, by `group<tab>status<tab>path`
     explained: str = ""  # packed: by path, the lines that define or use something of that name, or use the symbol under an alias
 

@@ -25,7 +25,6 @@ from prism_contracts.rpc.symbols import Reconciliation, TextLine
 NAMES_MAX = 20
 UNEXPLAINED_SHOWN_MAX = 8
 BY_NAME_SHOWN_MAX = 20
-NAMES_SHOWN_MAX = 3
 
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _BY_NAME = [STRATEGIES.index(one) for one in (Strategy.NAME, Strategy.ONLY_DEFINITION)]
@@ -61,6 +60,7 @@ class UnlistedUses(NamedTuple):
     """Uses that only a name supports and that an answer does not list: their number by name, and their lines."""
 
     counts: Counter[str]
+    total: int  # of lines
     lines: list[TextLine]  # without their text, the first ones
 
 
@@ -117,17 +117,19 @@ def compared_levels(
     unexplained = Counter({text.name: text.unexplained for text in texts if text.unexplained})
     # A word that many lines have is seldom the symbol.
     rarest = sorted(texts, key=lambda text: text.unexplained)
-    lines = list(_each_once(line for text in rarest for line in text.unexplained_lines))
+    every = [line for text in rarest for line in text.unexplained_lines]
+    lines = list(_each_once(every))
     return ComparedLevels(
         levels=sought.levels,
         names=len(sought.symbols),
         names_left_out=sought.left_out,
         text_lines=sum(text.text_lines for text in texts),
-        by_name=by_name.counts.total(),
-        by_name_of=tuple(name for name, _ in by_name.counts.most_common(NAMES_SHOWN_MAX)),
+        by_name=by_name.total,
+        by_name_of=tuple(name for name, _ in by_name.counts.most_common()),
         by_name_lines=tuple(by_name.lines),
-        unexplained=unexplained.total(),
-        unexplained_of=tuple(name for name, _ in unexplained.most_common(NAMES_SHOWN_MAX)),
+        # A line may contain several of the names.
+        unexplained=unexplained.total() - (len(every) - len(lines)),
+        unexplained_of=tuple(name for name, _ in unexplained.most_common()),
         unexplained_lines=tuple(lines[:UNEXPLAINED_SHOWN_MAX]),
         files_left_out=max((text.files_left_out for text in texts), default=0),
     )
@@ -166,8 +168,12 @@ def unlisted_uses(graph: Graph, listing: ListedUsers, sought: SoughtLevels) -> U
         for name in sorted(found, key=lambda name: counts[name])
         for one in found[name][np.argsort(graph.references.kind[found[name]] != _CALL, kind="stable")]
     ]
-    lines = _each_once(_line(graph, one) for one in ordered[: 2 * BY_NAME_SHOWN_MAX])
-    return UnlistedUses(+counts, list(lines)[:BY_NAME_SHOWN_MAX])
+    files = graph.files_of(graph.references.source[ordered])
+    # Each line once, where its first reference is.
+    places = files.astype(np.int64) << 32 | graph.references.line[ordered]
+    first = np.sort(np.unique(places, return_index=True)[1])
+    shown = [ordered[position] for position in first[:BY_NAME_SHOWN_MAX].tolist()]
+    return UnlistedUses(+counts, len(first), [_line(graph, one) for one in shown])
 
 
 def _listed(graph: Graph, listing: ListedUsers) -> Numbers:

@@ -1,6 +1,7 @@
 """Tests that use a symbol through a fixture or a helper of tests, which the references name."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,14 +21,21 @@ _CALLS = EDGE_KINDS.index(EdgeKind.CALLS)
 _RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 
 
-def helped_tests(graph: Graph, sources: Iterable[int]) -> tuple[HelpedTests, ...]:
+class Helped(NamedTuple):
+    """Helpers with the tests that run them, and how many further ones lead to tests."""
+
+    shown: tuple[HelpedTests, ...] = ()
+    left_out: int = 0
+
+
+def helped_tests(graph: Graph, sources: Iterable[int]) -> Helped:
     """Returns the functions in tests among the sources of references that are no tests, with the tests that run them.
 
     Follows sure calls within tests, and requests of fixtures.
     """
     sources = list(sources)
     if not sources:
-        return ()
+        return Helped()
     tests = set(graph.with_role(Role.TEST).tolist())
     helpers = [
         node
@@ -35,35 +43,58 @@ def helped_tests(graph: Graph, sources: Iterable[int]) -> tuple[HelpedTests, ...
         if not graph.is_file(node) and node not in tests and CALLABLE[graph.symbols.kind[node]]
     ]
     if not helpers:
-        return ()
+        return Helped()
     in_tests = graph.in_tests()
+    dead = set[int]()
+    leading = [one for one in helpers if _leads_to_test(graph, one, tests, in_tests, dead)]
     found = []
-    for helper in helpers[:HELPERS_MAX]:
+    for helper in leading[:HELPERS_MAX]:
         reached = sorted(_tests_running(graph, helper, tests, in_tests))
-        if reached:
-            found.append(
-                HelpedTests(
-                    helper=_placed(graph, helper),
-                    tests=tuple(_placed(graph, test) for test in reached[:TESTS_MAX]),
-                    total=len(reached),
-                )
+        found.append(
+            HelpedTests(
+                helper=_placed(graph, helper),
+                tests=tuple(_placed(graph, test) for test in reached[:TESTS_MAX]),
+                total=len(reached),
             )
-    return tuple(found)
+        )
+    return Helped(tuple(found), len(leading) - len(found))
 
 
-def _tests_running(graph: Graph, helper: int, tests: set[int], in_tests: Mask) -> set[int]:
+def _leads_to_test(graph: Graph, helper: int, tests: set[int], in_tests: Mask, dead: set[int]) -> bool:
+    """Whether any test runs a helper. `dead` collects the functions that none runs, so that each is followed once."""
+    seen = {helper}
+    for _ in _tests_running(graph, helper, tests, in_tests, seen=seen, dead=dead):
+        return True
+    if len(seen) < NODES_MAX:
+        dead |= seen
+    return False
+
+
+def _tests_running(
+    graph: Graph,
+    helper: int,
+    tests: set[int],
+    in_tests: Mask,
+    *,
+    seen: set[int] | None = None,
+    dead: Collection[int] = (),
+) -> Iterator[int]:
+    """Yields the tests that run a helper. `seen` collects what was followed; what is `dead` is not."""
     edges = graph.edges
-    seen, todo, found = {helper}, [helper], set[int]()
+    seen = {helper} if seen is None else seen
+    todo = [helper]
     while todo and len(seen) < NODES_MAX:
         into = graph.edges_in(todo.pop())
         into = into[(edges.kind[into] == _CALLS) & (edges.status[into] == _RESOLVED)]
         for source in np.unique(edges.source[into]).tolist():
             node = _outermost(graph, source)
-            if node in seen or graph.is_file(node) or not in_tests[node]:
+            if node in seen or node in dead or graph.is_file(node) or not in_tests[node]:
                 continue
             seen.add(node)
-            (found.add if node in tests else todo.append)(node)
-    return found
+            if node in tests:
+                yield node
+            else:
+                todo.append(node)
 
 
 def _outermost(graph: Graph, node: int) -> int:

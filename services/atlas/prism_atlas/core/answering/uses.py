@@ -66,6 +66,7 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
     named = references_by_name(graph, request.name)
     in_tests = kept.reference[(kept.group == TESTS) & (kept.status == _RESOLVED)] if not request.start else []
     sources = np.unique(graph.references.source[in_tests]).tolist() if len(in_tests) else []
+    helped = helped_tests(graph, sources)
     return UsesReply(
         entries=tuple(
             _entry(graph, repo, page, position, None if request.one_overload else overloads)
@@ -75,7 +76,8 @@ def uses(graph: Graph, repo: str, request: UsesRequest) -> UsesReply:
         resolved=resolved,
         candidates=len(every.reference) - resolved,
         elsewhere=len(named) - int(np.count_nonzero(np.isin(every.reference, named))),
-        helped=helped_tests(graph, sources),
+        helped=helped.shown,
+        helped_left_out=helped.left_out,
         used=pack_lines(used_lines(graph, every)),
         explained=pack_lines(explained_lines(graph, request.name, every)),
     )

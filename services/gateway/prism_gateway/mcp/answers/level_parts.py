@@ -1,14 +1,15 @@
 """How the users of listed symbols compare with the text: lines that were not resolved, and uses by name only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prism_contracts.rpc.graph import ComparedLevels
-from prism_contracts.rpc.symbols import TextLine
+from prism_contracts.rpc.symbols import REFERENCES_BATCH_MAX, TextLine
 from prism_gateway.mcp.answers.graph_parts import text_places
 from prism_gateway.mcp.answers.places import several
 
 # Longest text shown for a line that may not be a use.
 TEXT_CHARS_MAX = 100
+NAMES_SHOWN_MAX = 3
 # The cost of a line without its path and text, in characters: its number, and the symbol around it.
 LINE_CHARS = 40
 
@@ -30,7 +31,7 @@ def levels_lines(levels: ComparedLevels | None, listed: str = "affected") -> Ite
     if levels and levels.by_name_lines:
         shown = len(levels.by_name_lines)
         yield (
-            f"uses of {', '.join(levels.by_name_of)} by name only (?), not followed"
+            f"uses of {_named(levels.by_name_of)} by name only (?), not followed"
             f" ({_counted(levels.by_name, shown)}):"
         )
         yield from text_places(map(short, levels.by_name_lines))
@@ -41,12 +42,17 @@ def levels_lines(levels: ComparedLevels | None, listed: str = "affected") -> Ite
 def levels_lack(levels: ComparedLevels, listed: str = "affected") -> Iterator[str]:
     """Returns what the comparison says that an answer lacks."""
     if levels.unexplained:
-        named = ", ".join(levels.unexplained_of)
-        yield f"{several(levels.unexplained, 'line')} of code with names of {listed} symbols ({named}) could not be resolved"
+        where = _listed(levels.unexplained, len(levels.unexplained_lines))
+        yield (
+            f"{several(levels.unexplained, 'line')} of code with names of {listed} symbols"
+            f" ({_named(levels.unexplained_of)}) could not be resolved{f' ({where})' if where else ''}"
+        )
     if levels.by_name:
-        named = ", ".join(levels.by_name_of)
-        where = "listed above" if levels.by_name_lines else f"{_find(levels)} lists them"
-        yield f"{several(levels.by_name, 'use')} of {named} match by name only and are not followed ({where})"
+        where = _listed(levels.by_name, len(levels.by_name_lines)) or f"{_find(levels)} lists them"
+        yield (
+            f"uses of {_named(levels.by_name_of)} by name only, not followed:"
+            f" {several(levels.by_name, 'line')} ({where})"
+        )
     if levels.files_left_out:
         yield f"{several(levels.files_left_out, 'file')} that may contain names of {listed} symbols were not read"
 
@@ -86,5 +92,15 @@ def _counted(total: int, shown: int) -> str:
     return f"{total}, the first {shown}" if total > shown else f"{total}"
 
 
+def _listed(total: int, shown: int) -> str:
+    """Returns which of the lines are above; empty if none is."""
+    return "" if not shown else "listed above" if shown == total else f"{shown} listed above"
+
+
+def _named(names: Sequence[str]) -> str:
+    rest = len(names) - NAMES_SHOWN_MAX
+    return ", ".join(names[:NAMES_SHOWN_MAX]) + (f" and {several(rest, 'more name')}" if rest > 0 else "")
+
+
 def _find(levels: ComparedLevels) -> str:
-    return f"find_references(symbols={list(levels.by_name_of)})"
+    return f"find_references(symbols={list(levels.by_name_of[:REFERENCES_BATCH_MAX])})"

@@ -303,6 +303,13 @@ _UNCERTAIN = {
     3: "calls of a field in which it is stored (?), another function may run:",
     4: "calls of a member that it overrides (?), another one may run:",
 }
+# The same, in an account of lines.
+_UNCERTAIN_LINES = {
+    1: "of this overload or another one",
+    2: "by name only",
+    3: "through a field in which it is stored",
+    4: "through a member that it overrides",
+}
 _CERTAINTY_OF = {Strategy.OVERLOAD: 1, Strategy.STORED: 3, Strategy.OVERRIDDEN: 4}
 
 
@@ -377,6 +384,8 @@ def _helped_lines(found: SymbolReferences) -> Iterator[str]:
             path = test.file_path
         more = f", … {one.total - len(tests)} more" if one.total > len(tests) else ""
         yield f"  {one.helper.file_path} {symbol_name(one.helper.symbol)}: {', '.join(tests)}{more}"
+    if found.helped_left_out:
+        yield f"  … and {several(found.helped_left_out, 'more helper')} that tests run: narrow with path_filter"
 
 
 def heading(group: ReferenceGroup, shown: int, total: int) -> str:
@@ -519,9 +528,9 @@ def places_line(lines: Iterable[ReferenceEntry | TextLine], with_repo: bool) -> 
 
 def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     """Returns one sentence: the list is complete, or what it lacks."""
-    uncertain = _uncertain(found)
+    uncertain = _uncertain(found, text)
     lacks = [
-        f"{several(text.candidate_lines, 'line')} {uncertain} (?){_later(found)}"
+        f"{_uncertain_lines(text.candidate_lines, uncertain)} (?){_later(found)}"
         if text.candidate_lines
         else "",
         f"{several(text.unexplained, 'line')} of code could not be resolved ({_where(text)})"
@@ -533,7 +542,7 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     ]
     name = found.definitions[0].symbol.name if found.definitions else found.symbol
     lines = f"{several(text.text_lines, 'line')} of code in {several(text.files, 'file')}"
-    account = ", ".join(line_account(text, name, uncertain))
+    account = ", ".join(line_account(text, name, uncertain or "uncertain"))
     if text.outside_lines:
         account += f"; {_outside(text)}"
     alias = f" {several(text.alias_lines, 'more line')} use it without its name." if text.alias_lines else ""
@@ -544,6 +553,10 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     if not text.text_lines:
         return f"Complete: no line of code contains {name}.{alias}"
     return f"Complete: all {lines} that contain {name} are accounted for: {account}.{alias}"
+
+
+def _uncertain_lines(count: int, uncertain: str) -> str:
+    return f"{several(count, 'line')} {uncertain}" if uncertain else several(count, "uncertain line")
 
 
 def _later(found: SymbolReferences) -> str:
@@ -564,16 +577,16 @@ def _where(text: Reconciliation) -> str:
     return "listed above" if text.unexplained_lines else "grep_code with word=true lists them"
 
 
-def _uncertain(found: SymbolReferences) -> str:
-    """Returns how the uncertain lines are, in a word that fits all of them."""
-    strategies = {one.strategy for one in found.entries if one.status is EdgeStatus.CANDIDATE}
-    if strategies == {Strategy.OVERRIDDEN}:
-        return "through a member that it overrides"
-    return "of this overload or another one" if _is_one_overload(found) else "by name only"
-
-
-def _is_one_overload(found: SymbolReferences) -> bool:
-    return found.overload is not None and not found.overload.parameters
+def _uncertain(found: SymbolReferences, text: Reconciliation) -> str:
+    """Returns how the uncertain lines are, in words that fit all of them; empty if not all are listed."""
+    listed = {
+        (one.repo, one.file_path, one.line): _certainty(one)
+        for one in found.entries
+        if one.status is EdgeStatus.CANDIDATE
+    }
+    if len(listed) < text.candidate_lines:
+        return ""
+    return " or ".join(_UNCERTAIN_LINES[certainty] for certainty in sorted(set(listed.values())))
 
 
 def line_account(text: Reconciliation, name: str, uncertain: str = "by name only") -> Iterator[str]:

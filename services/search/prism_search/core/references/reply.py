@@ -31,6 +31,8 @@ MENTIONS_SHOWN_MAX = 12
 # Lines that mean another symbol are listed with the references if there are no more than these.
 OTHERS_SHOWN_MAX = 3
 OTHERS_BESIDE_FEW_MAX, FEW_ENTRIES = 12, 5
+# The same beside few references, where some lines may be one of either.
+OTHERS_IN_DOUBT_MAX = 20
 
 
 def uses_of_edges(query: ReferenceQuery, files: Sequence[SourceFile], every: Sequence[Edge]) -> UsesReply:
@@ -103,6 +105,7 @@ def symbol_references(
         unparsed=match.unparsed,
         overload=match.overload,
         helped=uses.helped if is_main else (),
+        helped_left_out=uses.helped_left_out if is_main else 0,
     )
 
 
@@ -129,8 +132,10 @@ def _others_shown(query: ReferenceQuery, uses: UsesReply, text: Text) -> Sequenc
     if not query.match.found:
         return text.others[: query.request.limit]
     # With few references to the symbol, its true ones may be among those that seem to mean another.
-    is_few = len(uses.entries) < FEW_ENTRIES
-    return text.others if len(text.others) <= (OTHERS_BESIDE_FEW_MAX if is_few else OTHERS_SHOWN_MAX) else ()
+    shown_max = OTHERS_SHOWN_MAX
+    if len(uses.entries) < FEW_ENTRIES:
+        shown_max = OTHERS_IN_DOUBT_MAX if text.unexplained or uses.candidates else OTHERS_BESIDE_FEW_MAX
+    return text.others if len(text.others) <= shown_max else ()
 
 
 def _with_texts(
