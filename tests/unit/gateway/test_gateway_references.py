@@ -569,3 +569,9 @@ def test_helpers_that_are_not_listed_are_counted() -> None:
         helped_left_out=2,
     )
     assert "  … and 2 more helpers that tests run: narrow with path_filter" in references.group_lines(found)
+
+
+def test_line_in_a_form_of_its_own_says_which() -> None:
+    line = TextLine(repo="acme/app", file_path="a.py", line=2, text="run(weigh=1)", form="not a method")
+    _, lines = rendered((CALL,), TOLD.model_copy(update={"other": (line,), "other_lines": 1}))
+    assert "    2: run(weigh=1) (not a method)" in lines

@@ -185,6 +185,7 @@ class TextLine(Message):
     text: str
     enclosing: EnclosingSymbol | None = None
     test: bool = False  # in a test file, as far as the answering service knows
+    form: str = ""  # what the name is there, if it cannot mean the symbol: `a key or parameter`
 
 
 class Reconciliation(Message):

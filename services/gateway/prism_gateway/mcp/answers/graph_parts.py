@@ -15,7 +15,14 @@ from prism_contracts.rpc.graph import (
     WalkStop,
 )
 from prism_contracts.rpc.symbols import Reconciliation, TextLine
-from prism_gateway.mcp.answers.places import TOP_LEVEL, PlaceLine, place_lines, several, symbol_name
+from prism_gateway.mcp.answers.places import (
+    TOP_LEVEL,
+    PlaceLine,
+    place_lines,
+    several,
+    symbol_name,
+    with_form,
+)
 from prism_gateway.mcp.answers.receipts import RECEIPT_START, receipt_line
 from prism_gateway.mcp.tool import Answer, Json
 
@@ -328,5 +335,5 @@ def _more_lines(edge: GraphEdge) -> str:
 
 def text_places(lines: Iterable[TextLine]) -> Iterator[str]:
     """Returns lines of text by file and enclosing symbol."""
-    places = (PlaceLine(line.file_path, line.line, line.text, line.enclosing) for line in lines)
+    places = (PlaceLine(line.file_path, line.line, with_form(line), line.enclosing) for line in lines)
     return (line for line in place_lines(places) if line)

@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from prism_contracts.rpc.common import EnclosingSymbol
+from prism_contracts.rpc.symbols import TextLine
 
 TOP_LEVEL = "top level"
 # Between a function and a symbol that is local to it.
@@ -35,6 +36,11 @@ def place_lines(places: Iterable[PlaceLine]) -> Iterator[str]:
 def file_label(path: str, repo: str = "") -> str:
     """Returns how a file is shown. `repo` is given where an answer covers several repositories."""
     return f"{repo} {path}" if repo else path
+
+
+def with_form(line: TextLine) -> str:
+    """Returns the text of a line, with what the name is there if that shows that it means something else."""
+    return f"{line.text} ({line.form})" if line.form else line.text
 
 
 def several(count: int, what: str) -> str:

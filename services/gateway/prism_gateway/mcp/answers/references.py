@@ -20,7 +20,14 @@ from prism_contracts.rpc.symbols import (
     TextLine,
 )
 from prism_gateway.budget import chars, fit
-from prism_gateway.mcp.answers.places import PlaceLine, file_label, place_lines, several, symbol_name
+from prism_gateway.mcp.answers.places import (
+    PlaceLine,
+    file_label,
+    place_lines,
+    several,
+    symbol_name,
+    with_form,
+)
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.reference_bodies import (
     NO_BODIES,
@@ -426,7 +433,9 @@ def _places(lines: Iterable[ReferenceEntry | TextLine], layout: _Layout) -> Iter
 
 def _place(line: ReferenceEntry | TextLine, layout: _Layout) -> PlaceLine:
     """Returns a line; with its body as neighbors, if that is shown."""
-    text = f"{line.text}{_mark(line, layout.overloads)}" if isinstance(line, ReferenceEntry) else line.text
+    text = (
+        f"{line.text}{_mark(line, layout.overloads)}" if isinstance(line, ReferenceEntry) else with_form(line)
+    )
     place = PlaceLine(_file(line, layout.with_repo), line.line, text, enclosing_of(line))
     around = layout.bodies.around(line) if isinstance(line, ReferenceEntry) else {}
     if line.line not in around:

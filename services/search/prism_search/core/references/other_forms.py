@@ -1,11 +1,11 @@
 """Lines that hold the name of a symbol in a form that cannot mean it: a keyword, a variable, a field.
 
-In: a file's text and where it holds the name. Reads patterns of a few languages; a form without a row here may
-mean the symbol.
+In: a file's text and where it holds the name. Out: what the name is there. Reads patterns of a few languages; a form
+without a row here may mean the symbol.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 
 from prism_contracts.code import SymbolKind
@@ -38,41 +38,161 @@ _KEY_BEFORE = re.compile(r"[{,;(]\s*(?:readonly\s+)?\Z")
 _KEY_BEHIND = re.compile(r"\??\s*:(?!:)")
 # `const { open: shut } = await import("./gate")` reads what a module exports.
 _UNPACKED = re.compile(r"[^{}]{0,300}\}\s*=(?![=>])")
+# The row above a member that begins its row: a whole member, without a condition.
+_MEMBER_ABOVE = re.compile(r"(?!.*\?(?![.:?]))(?:.*[;,}\])>\w\"'])\Z")
+# The variable before a dot.
+_OWNER = re.compile(r"(?<![.\w$])([A-Za-z_$][\w$]*)\s*\??\.\s*\Z")
 _OF_BRACKETS = re.compile(r"\)\s*(?:\?\.|!?\.)\s*\Z")
 _CAST = re.compile(r"\b(?:as|satisfies)\b")
 _LOADED = re.compile(r"\b(?:import|require)\b")
 CAST_CHARS_MAX = 1_000
 
-# Decides by the text, where the name begins and where it ends.
-Form = Callable[[str, int, int], bool]
+# What a name is.
+KEYWORD, LONGER = "a keyword", "a longer name"
+KEY, MEMBER = "a key or parameter", "a member of another object"
+VARIABLE, NO_METHOD = "a variable or field", "not a method"
+
+# A member is named behind a dot.
+_DOTTED = re.compile(r"\.\s*\Z")
+# A parameter of Python or a named argument; a header of a block, which `_python_scope` reads upwards.
+_NAMED_BEFORE = re.compile(r"[(,]\s*\Z")
+_NAMED_BEHIND = re.compile(r"\s*=(?!=)")
+_PYTHON_HEAD = re.compile(r"\s*(?:async\s+)?def\b.*[(,*]\s*\Z")
+_PYTHON_BLOCK = re.compile(
+    r"(\s*)(?:async\s+)?(def|class|if|elif|else|for|while|with|try|except|finally|match|case)\b"
+)
+PYTHON_ROWS_MAX = 2_000
+# In Java a method is called, or given as `Depot::open`; `@Rate(size = 2)` names an element, which is a method.
+_JAVA_METHOD_BEFORE = re.compile(r"::\s*\Z|^\s*import\s+static\s[^\n]*\Z", re.MULTILINE)
+_JAVA_METHOD_BEHIND = re.compile(r"\s*\(")
+_JAVA_ELEMENT = re.compile(r"\s*=(?!=)")
+_CALL_BEHIND = re.compile(r"\s*\(")
+
+# Says by the text, where the name begins and where it ends, what it is there; empty if it may mean the symbol.
+Form = Callable[[str, int, int], str]
 
 
-def is_other(name: str, language: str, kinds: Collection[SymbolKind]) -> Form | None:
-    """Returns a function that says whether a name at some place in a text cannot mean the symbol; None if any may."""
+def other_form(name: str, language: str, kinds: Collection[SymbolKind]) -> Form | None:
+    """Returns what says of a name at some place in a text that it cannot mean the symbol; None if it always may."""
+    of_name = _form_of_name(name, language)
+    return of_name or (_form_of_kinds(language, frozenset(kinds)) if kinds else None)
+
+
+def _form_of_name(name: str, language: str) -> Form | None:
     if name in _ACCESSOR_KEYWORDS and language in _ECMASCRIPT:
-        return lambda text, start, _: _ACCESSOR.match(text, start) is not None
+        return lambda text, start, _: KEYWORD if _ACCESSOR.match(text, start) else ""
     if name in _ACCESSOR_KEYWORDS and language in _BLOCK_ACCESSORS:
-        return lambda text, start, _: _BLOCK_ACCESSOR.match(text, start) is not None
+        return lambda text, start, _: KEYWORD if _BLOCK_ACCESSOR.match(text, start) else ""
     if language in _MARKS_END_NAMES and name[-1:] not in {"!", "?"}:
-        return lambda text, _, end: _LONGER_NAME.match(text, end) is not None
-    if language in _ECMASCRIPT and kinds and set(kinds) == {SymbolKind.FUNCTION}:
-        return _is_key_or_member_of_cast
-    if language == "rust" and kinds and FUNCTION_KINDS.issuperset(kinds):
-        return _is_rust_variable
+        return lambda text, _, end: LONGER if _LONGER_NAME.match(text, end) else ""
     return None
 
 
-def _is_key_or_member_of_cast(text: str, start: int, end: int) -> bool:
-    """Whether a name is a key, a parameter, or a member of a cast: `{ open: 1 }`, `(gate as { open(): void }).open`.
+def _form_of_kinds(language: str, kinds: frozenset[SymbolKind]) -> Form | None:
+    if language in _ECMASCRIPT and kinds == {SymbolKind.FUNCTION}:
+        return _beside_function
+    if language == "rust" and kinds <= FUNCTION_KINDS:
+        return lambda text, start, end: VARIABLE if _is_rust_variable(text, start, end) else ""
+    if kinds == {SymbolKind.METHOD} and language in _BESIDE_METHOD:
+        is_variable = _BESIDE_METHOD[language]
+        return lambda text, start, end: NO_METHOD if is_variable(text, start, end) else ""
+    return None
 
-    None of these means a function that is no member.
+
+def _beside_function(text: str, start: int, end: int) -> str:
+    """Returns KEY or MEMBER where a name of JavaScript means no function that is not a member.
+
+    `{ open: 1 }`, `(gate as { open(): void }).open`, `gate.open` of `const gate = { open: mock() }`.
     """
     before = text[max(0, start - CAST_CHARS_MAX) : start]
-    if _KEY_BEHIND.match(text, end) and _KEY_BEFORE.search(before):
-        return _UNPACKED.match(text, end) is None
+    if _KEY_BEHIND.match(text, end) and (_KEY_BEFORE.search(before) or _begins_member(before)):
+        return "" if _UNPACKED.match(text, end) else KEY
     brackets = _OF_BRACKETS.search(before)
     inside = _inside(before[: brackets.start()]) if brackets else ""
-    return _CAST.search(inside) is not None and _LOADED.search(inside) is None
+    if _CAST.search(inside) and not _LOADED.search(inside):
+        return MEMBER
+    owner = _OWNER.search(before)
+    return MEMBER if owner and _has_own(text, owner[1], text[start:end]) else ""
+
+
+def _begins_member(before: str) -> bool:
+    """Whether a row begins a member of a type: the row of code above it ends one, or opens the type."""
+    rows = [row.strip() for row in before.split("\n")]
+    if rows.pop() or not rows:
+        return False
+    above = next((row for row in reversed(rows) if row and not row.startswith(("//", "/*", "*"))), "")
+    return above.endswith("{") or (_MEMBER_ABOVE.match(above) is not None)
+
+
+@lru_cache(maxsize=256)
+def _has_own(text: str, owner: str, name: str) -> bool:
+    """Whether a name is that of one object of the text alone, whose literal sets the member to something of its own."""
+    declared = re.findall(rf"\b(?:const|let|var|function|class)\s+{re.escape(owner)}\b", text)
+    literal = re.search(rf"\bconst\s+{re.escape(owner)}\s*(?::[^=\n]*)?=\s*\{{", text)
+    is_bound = re.search(rf"\b{re.escape(owner)}\s*(?:=>|\)\s*(?:=>|\{{)|:(?!:))", text)
+    if len(declared) != 1 or literal is None or is_bound:
+        return False
+    own = re.compile(
+        rf"[{{,]\s*(?:async\s+)?{re.escape(name)}\s*(?:\(|:\s*(?!\s)(?![^,}}\n]*\b{re.escape(name)}\b))"
+    )
+    return own.search(text, literal.end() - 1, literal.end() + CAST_CHARS_MAX) is not None
+
+
+def _is_python_variable(text: str, start: int, end: int) -> bool:
+    """Whether a name without a dot is no method: only the body of a class has its methods under their own names."""
+    first = text.rfind("\n", 0, start) + 1
+    if _DOTTED.search(text[first:start]) or _python_gives(text, text[start:end]):
+        return False
+    if _NAMED_BEFORE.search(text[max(0, start - 200) : start]) and _NAMED_BEHIND.match(text, end):
+        return True
+    if _PYTHON_HEAD.match(text[first:start]):  # a parameter
+        return True
+    return _python_scope(text, first) != "class"
+
+
+@lru_cache(maxsize=256)
+def _python_gives(text: str, name: str) -> bool:
+    """Whether a file gives a member its own name as a variable, or imports the name: `seed = _random.seed`."""
+    word = rf"\b{re.escape(name)}\b"
+    return (
+        re.search(rf"{word}\s*=\s*[\w.()]+\.{word}|\bimport\b[^\n(]*{word}|\bimport\s*\([^)]*{word}", text)
+        is not None
+    )
+
+
+def _python_scope(text: str, first: int) -> str:
+    """Returns `def` or `class`, whichever is the nearest around the row that begins at a place; empty at top level."""
+    behind = text.find("\n", first)
+    *above, row = text[: behind if behind >= 0 else len(text)].rsplit("\n", PYTHON_ROWS_MAX)
+    indent = len(row) - len(row.lstrip())
+    for one in reversed(above):
+        header = _PYTHON_BLOCK.match(one)
+        if header and len(header[1]) < indent:
+            indent = len(header[1])
+            if header[2] in {"def", "class"}:
+                return header[2]
+    return "class" if indent and len(above) >= PYTHON_ROWS_MAX else ""
+
+
+def _is_java_variable(text: str, start: int, end: int) -> bool:
+    """Whether a name is neither called nor a reference to a method, nor an element of an annotation."""
+    first = text.rfind("\n", 0, start) + 1
+    before = text[max(first, start - 200) : start]
+    if _JAVA_METHOD_BEHIND.match(text, end) or _JAVA_METHOD_BEFORE.search(before):
+        return False
+    return not (_NAMED_BEFORE.search(text[max(0, start - 200) : start]) and _JAVA_ELEMENT.match(text, end))
+
+
+def _is_go_variable(text: str, start: int, end: int) -> bool:
+    """Whether a name without a dot is not called: a method has a receiver, or is one of an interface."""
+    return not _DOTTED.search(text[max(0, start - 200) : start]) and not _CALL_BEHIND.match(text, end)
+
+
+_BESIDE_METHOD: Mapping[str, Callable[[str, int, int], bool]] = {
+    "python": _is_python_variable,
+    "java": _is_java_variable,
+    "go": _is_go_variable,
+}
 
 
 def _inside(text: str) -> str:

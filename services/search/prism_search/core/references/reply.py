@@ -200,4 +200,5 @@ def _text_line(target: Target, line: TextFileLine) -> TextLine:
         line=line.number,
         text=shown(line.text).strip(),
         test=file.is_test,
+        form=line.form,
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from prism_contracts.code import CALLING_LANGUAGES, EdgeStatus, Flag, SymbolKind
 from prism_contracts.rpc.symbols import ReferenceGroup
 from prism_search.core.references.edges import PROSE, Edge, SourceFile, group_of, naming
-from prism_search.core.references.other_forms import is_other
+from prism_search.core.references.other_forms import other_form
 from prism_search.core.references.text_spans import TextSpans
 
 # Text that is searched for comments and strings, at some 10 ms per million characters. Further lines count as
@@ -71,6 +71,7 @@ class TextFileLine(NamedTuple):
 
     file: TextFile
     number: int
+    form: str = ""  # what the name is, if it cannot mean the symbol in this form
 
     @property
     def text(self) -> str:
@@ -118,8 +119,10 @@ def read_text(name: str, files: Iterable[TextFile], kinds: Collection[SymbolKind
         if rest and not mentioning and chars_left >= 0:
             mentioning = _mentioning(name, file, rest)
         other = _meaning_other(name, file, [one for one in rest if one not in mentioning], kinds)
-        others += [TextFileLine(file, number) for number in rest if number in other]
-        unexplained += [TextFileLine(file, number) for number in rest if number not in mentioning | other]
+        others += [TextFileLine(file, number, other[number]) for number in rest if number in other]
+        unexplained += [
+            TextFileLine(file, number) for number in rest if number not in mentioning and number not in other
+        ]
         mentions += [TextFileLine(file, number) for number in rest if number in mentioning]
     return Text(
         files=len(code),
@@ -184,21 +187,19 @@ def _mentioning(name: str, file: TextFile, numbers: Sequence[int]) -> set[int]:
 
 def _meaning_other(
     name: str, file: TextFile, numbers: Sequence[int], kinds: Collection[SymbolKind]
-) -> set[int]:
-    """Returns the lines that hold the name only in forms that cannot mean the symbol, such as a variable's."""
-    form = is_other(name, file.language, kinds)
+) -> dict[int, str]:
+    """Returns the lines that hold the name only in forms that cannot mean the symbol, with the first such form."""
+    form = other_form(name, file.language, kinds)
     if form is None or not numbers:
-        return set()
+        return {}
     firsts = list(accumulate((len(line) + 1 for line in file.lines), initial=0))
-    return {
-        number
-        for number in numbers
-        if all(
-            form(file.text, start, start + len(name))
-            for at in _starts(name, file.lines[number - 1])
-            for start in [firsts[number - 1] + at]
-        )
-    }
+    found = {}
+    for number in numbers:
+        starts = [firsts[number - 1] + at for at in _starts(name, file.lines[number - 1])]
+        forms = [form(file.text, start, start + len(name)) for start in starts]
+        if all(forms):
+            found[number] = forms[0]
+    return found
 
 
 def _starts(name: str, line: str) -> Iterator[int]:
