@@ -36,6 +36,7 @@ FILES = {
     "parcels/other.py": "def rating(): ...\n",
     "scales.py": "class Depot:\n    def weigh(self): ...\nclass Scale:\n    def weigh(self):\n"
     + 5 * "        self.weigh()\n",
+    "old scales/Weigh.py": "def tare():\n    return 0\n",
     "package.json": '{"name": "acme", "private": true}\n',
     "depots/package.json": '{"name": "@acme/depots"}\n',
     "depots/src/index.ts": "export function stow() {}\n",
@@ -278,6 +279,8 @@ async def test_a_place_means_the_definition_there(ask) -> None:
     (at_line,) = await ask("scales.py:6")
     assert [one.line for one in at_line.entries] == [one.line for one in by_name.entries]
     assert [one.symbol.qualified_name for one in at_line.definitions] == ["Scale.weigh"]
+    (spaced,) = await ask("old scales/Weigh.py:2")
+    assert [one.symbol.qualified_name for one in spaced.definitions] == ["tare"]
     (nowhere,) = await ask("scales.py:99")
     assert not nowhere.definitions
 

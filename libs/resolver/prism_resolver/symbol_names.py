@@ -12,6 +12,8 @@ from typing import NamedTuple, Protocol
 
 import re2  # type: ignore[import-untyped]
 
+# A place in a file, as another way to name the symbol in it: `src/depot.py:42`.
+AT_LINE = re.compile(r"(?P<path>.+):(?P<line>\d{1,9})")
 SEPARATOR = re.compile(r"::|->|[.#\\/:]")
 # Parts of a notation besides names, in some languages.
 PARAMETERS = re.compile(r"(?<=[\w!?>\]])\s*\([^()]*\)$")

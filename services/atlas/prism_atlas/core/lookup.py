@@ -1,6 +1,5 @@
 """Resolves what callers name: a symbol, a line of a file, a file, a folder or a package."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,9 +9,8 @@ import numpy as np
 from prism_atlas.core.graph import NONE, Graph, Mask, Numbers
 from prism_contracts.code import ASIDE
 from prism_contracts.errors import ErrorCode, PrismError
-from prism_resolver.symbol_names import NameFit, RepoPath, SymbolName
+from prism_resolver.symbol_names import AT_LINE, NameFit, RepoPath, SymbolName
 
-AT_LINE = re.compile(r"(.+):(\d+)")
 # In these languages, types and namespaces of one name are one symbol, also across files.
 OPEN_TYPES = frozenset({"c", "cpp", "objc", "csharp", "ruby"})
 # Definitions of one name that are considered.
@@ -49,8 +47,8 @@ def find_symbol(graph: Graph, repo: str, text: str, path: str, preferred: Mask |
     if file != NONE:
         return ResolvedName(np.array([graph.file_node(file)], np.int32))
     place = AT_LINE.fullmatch(text)
-    if place and (file := graph.find_file(place[1])) != NONE:
-        line = int(place[2])
+    if place and (file := graph.find_file(place["path"])) != NONE:
+        line = int(place["line"])
         if not 1 <= line <= max(1, int(graph.files.lines[file])):
             raise _no_line(graph, file, line)
         return ResolvedName(np.array([symbol_at(graph, file, line)], np.int32))

@@ -1,6 +1,5 @@
 """Finds where a symbol is defined; if it is not, the one that was meant, or similar names."""
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 
 from qdrant_client import models
@@ -9,7 +8,7 @@ from prism_catalog.target import Target
 from prism_contracts.code import ASIDE, UNPARSED, FileStatus
 from prism_contracts.errors import ErrorCode, PrismError
 from prism_contracts.types import SYMBOL_CHARS_MAX
-from prism_resolver.symbol_names import RepoPath, SymbolName
+from prism_resolver.symbol_names import AT_LINE, RepoPath, SymbolName
 from prism_runtime.packing import as_symbol, unpack_symbol_facts
 from prism_search.adapters.known_names import NameReader
 from prism_search.adapters.near_symbols import most_similar, near_symbols
@@ -24,9 +23,6 @@ FILES_MAX = 60
 UNPARSED_SHOWN_MAX = 5
 ELSEWHERE_MAX = 5
 SUGGESTED_MAX = 5
-
-
-AT_LINE = re.compile(r"(?P<path>[^\s:]+\.\w+):(?P<line>[1-9]\d{0,8})")
 
 
 class Definitions:

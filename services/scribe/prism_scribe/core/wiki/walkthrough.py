@@ -211,7 +211,7 @@ def _shown(one: _Function, named: Collection[str]) -> list[int]:
         return list(every)
     head = _signature_end(one)
     ranks = {number: _rank(one.text, number, named) for number in every}
-    # Lines are added by rank until the room is used up. Of a rank that does not fit, the first and the last lines are.
+    # Add lines rank by rank while there is room. Of a rank that does not fit, take its first and its last lines.
     telling = [number for number in every if number <= head or number == one.last]
     for rank in sorted(set(ranks.values())):
         equal = [number for number in every if ranks[number] == rank and number not in telling]
