@@ -104,9 +104,7 @@ def test_the_first_matches_of_a_common_name_are_listed() -> None:
         in text
     )
     assert "    run_5 5: weigh(5)\n… and 6 more: find_references(" in text
-    assert (
-        "Not complete: 11 lines by name only (?); 21 lines of code could not be resolved (grep_code" in text
-    )
+    assert "Not complete: 11 uncertain lines (?); 21 lines of code could not be resolved (grep_code" in text
 
 
 def test_a_test_is_never_both_counted_and_denied() -> None:
