@@ -18,3 +18,8 @@ from prism_chunker.core import chunk_file
 )
 def test_a_variable_without_a_name_ends_the_search_for_its_uses(path: str, text: str) -> None:
     assert "weigh" in {symbol.name for symbol in chunk_file(path, text).symbols}
+
+
+def test_a_variable_without_a_name_does_not_say_what_its_function_returns() -> None:
+    bindings = chunk_file("a.swift", "func weigh() { let : Gate = pack() }\n").bindings
+    assert [one for one in bindings if not one.name] == []

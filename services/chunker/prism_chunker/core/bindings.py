@@ -133,6 +133,8 @@ def find_variables(language: Language, syntax: Syntax) -> Variables:
         for captures in syntax.matches_with(subject):
             node = captures[subject][0]
             own = source[node.start_byte : node.end_byte].removeprefix(b":")  # `let(:depot)` in Ruby
+            if not own and subject not in _WITHOUT_NAME:
+                continue  # code that is being typed: `for  in parcels:`
             name = b"" if subject in _WITHOUT_NAME else before[subject] + own
             variables[name].append(Variable(subject, node, captures))
     return variables

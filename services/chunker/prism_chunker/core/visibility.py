@@ -363,7 +363,7 @@ class Visibility:
     def _uses(self, name: bytes, start: int, end: int) -> list[int]:
         """Returns where a name is used between two bytes, but not as a member."""
         found = []
-        at = self._source.find(name, start, end) if name else -1  # broken code has variables without a name
+        at = self._source.find(name, start, end)
         while at >= 0:
             after = at + len(name)
             if self._is_name(at, after):
