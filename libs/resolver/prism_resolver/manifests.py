@@ -211,16 +211,17 @@ class Packages:
     def is_foreign_crate(self, scope: str, name: str) -> bool:
         """Returns whether the manifests of a repository list a crate that no repository provides."""
         package = self._renames.get((scope, Ecosystem.CARGO, name), name)
-        listed = self._dependencies.get((scope, Ecosystem.CARGO), set())
-        return package in listed and (Ecosystem.CARGO, package) not in self._providers
+        return self._is_foreign(scope, Ecosystem.CARGO, package)
 
     def is_foreign_package(self, scope: str, module: str) -> bool:
-        """Returns whether the manifests of a repository list a package of Python that has the name of a module, and no
-        repository provides it.
+        """Returns whether the manifests of a repository list a Python package that has the name of a module and that no
+        repository provides.
         """
-        name = _python_name(module)
-        listed = self._dependencies.get((scope, Ecosystem.PYTHON), set())
-        return name in listed and (Ecosystem.PYTHON, name) not in self._providers
+        return self._is_foreign(scope, Ecosystem.PYTHON, _python_name(module))
+
+    def _is_foreign(self, scope: str, ecosystem: Ecosystem, package: str) -> bool:
+        listed = self._dependencies.get((scope, ecosystem), set())
+        return package in listed and (ecosystem, package) not in self._providers
 
     def dependencies(self, scope: str) -> Collection[str]:
         """Returns the packages of npm that the manifests of a repository list."""

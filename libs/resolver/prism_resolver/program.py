@@ -627,7 +627,7 @@ class Program:
 
     def _in_package(self, unit: Unit, module: str) -> LocatedModule:
         """Returns the files of a module in the known packages; uncertain with several providers."""
-        for packages in (self._packages, self._packages_of_files()):
+        for packages in self._known_packages():
             for candidate in packages.candidates(unit.scope, unit.file, module):
                 if found := self._package_files(unit, candidate):
                     is_only = packages.is_only_provider(candidate)
@@ -638,12 +638,19 @@ class Program:
 
     def packages_containing(self, unit: Unit) -> set[str]:
         """Returns the names of the packages whose folders contain a file."""
-        known = (self._packages, self._packages_of_files())
-        return {name for packages in known for name in packages.containing(unit.scope, unit.file.path)}
+        return {
+            name
+            for packages in self._known_packages()
+            for name in packages.containing(unit.scope, unit.file.path)
+        }
 
     def module_names(self, unit: Unit) -> Iterator[str]:
         """Yields the names under which path mappings import a file, where they differ from its own."""
         return self._packages.module_names(unit.scope, unit.file)
+
+    def _known_packages(self) -> tuple[Packages, Packages]:
+        """Returns the packages of the manifests, and those of the files."""
+        return self._packages, self._packages_of_files()
 
     def _packages_of_files(self) -> Packages:
         if self._packages_of_loaded is None:
@@ -749,14 +756,11 @@ class Program:
     def is_foreign_crate(self, unit: Unit, path: str) -> bool:
         """Returns whether a path of Rust begins with a crate that a manifest lists and no repository provides."""
         head = path.partition("::")[0]
-        known = (self._packages, self._packages_of_files())
-        return any(one.is_foreign_crate(unit.scope, head) for one in known)
+        return any(one.is_foreign_crate(unit.scope, head) for one in self._known_packages())
 
     def _is_foreign_package(self, unit: Unit, module: str) -> bool:
         head = module.partition(".")[0]
-        return any(
-            one.is_foreign_package(unit.scope, head) for one in (self._packages, self._packages_of_files())
-        )
+        return any(one.is_foreign_package(unit.scope, head) for one in self._known_packages())
 
     def _inside_module(self, unit: Unit, path: str, name: str) -> Value:
         """Returns what a path of Rust names inside a file: a case of an enumeration, or a member of `mod gates { … }`."""
@@ -807,8 +811,7 @@ class Program:
             return False
         if module.partition("/")[0] in NODE_MODULES:
             return True
-        known = (self._packages, self._packages_of_files())
-        if any(one.is_own(unit.scope, package[1]) for one in known):
+        if any(one.is_own(unit.scope, package[1]) for one in self._known_packages()):
             return False
         listed = self._packages.dependencies(unit.scope)
         return package[1] in listed or f"@types/{package[1]}" in listed

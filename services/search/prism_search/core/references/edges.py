@@ -156,6 +156,7 @@ class Uses:
         """Adds files whose definitions and imports help to resolve, but whose references are not searched."""
         for file in files:
             self._program.add_unit(file.unit)
+        self._inference = Inference(self._program)  # it keeps what it finds
 
     def missing(self) -> Iterable[Module]:
         """Returns the modules that `edges` looked up and no file provides."""
@@ -244,19 +245,18 @@ class Uses:
     def _find_overridden(self) -> set[SymbolRef]:
         """Returns the members of base classes that the wanted ones override. Unsettled if a base is not known."""
         found = {one for ref in self._wanted for one in self._inherited(ref)} - self._targets
-        inference = Inference(self._program)
         for ref in (*self._wanted, *found):
             owner, name = self._owner_and_name(ref)
             if owner:
                 unit = self._program.units[ref.file]
-                self._is_settled &= inference.members(unit, owner, name, is_base=True).is_complete
+                self._is_settled &= self._inference.members(unit, owner, name, is_base=True).is_complete
         return found
 
     def _inherited(self, ref: SymbolRef) -> Iterator[SymbolRef]:
         """Yields the members of base classes that a member overrides: where names are overloaded, of as many parameters."""
         owner, name = self._owner_and_name(ref)
         unit, own = self._program.units[ref.file], self._program.definition(ref)
-        inherited = Inference(self._program).inherited_members(unit, owner, name) if owner else ()
+        inherited = self._inference.inherited_members(unit, owner, name) if owner else ()
         for one in inherited:
             other = self._program.definition(one)
             is_overloaded = unit.language in OVERLOADS and own.kind in CALLABLE_KINDS

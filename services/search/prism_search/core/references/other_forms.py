@@ -62,18 +62,19 @@ _PYTHON_BLOCK = re.compile(
     r"(\s*)(?:async\s+)?(def|class|if|elif|else|for|while|with|try|except|finally|match|case)\b"
 )
 PYTHON_ROWS_MAX = 2_000
+# How far before a name a dot, a bracket or `::` is looked for.
+BEFORE_CHARS_MAX = 200
 # In Java a method is called, or given as `Depot::open`; `@Rate(size = 2)` names an element, which is a method.
 _JAVA_METHOD_BEFORE = re.compile(r"::\s*\Z|^\s*import\s+static\s[^\n]*\Z", re.MULTILINE)
-_JAVA_METHOD_BEHIND = re.compile(r"\s*\(")
-_JAVA_ELEMENT = re.compile(r"\s*=(?!=)")
 _CALL_BEHIND = re.compile(r"\s*\(")
 
-# Says by the text, where the name begins and where it ends, what it is there; empty if it may mean the symbol.
+# Takes a text and the start and end of a name in it. Returns what the name is there, or an empty string if it may mean
+# the symbol.
 Form = Callable[[str, int, int], str]
 
 
 def other_form(name: str, language: str, kinds: Collection[SymbolKind]) -> Form | None:
-    """Returns what says of a name at some place in a text that it cannot mean the symbol; None if it always may."""
+    """Returns a function that finds where a name cannot mean the symbol, or None if it may everywhere."""
     of_name = _form_of_name(name, language)
     return of_name or (_form_of_kinds(language, frozenset(kinds)) if kinds else None)
 
@@ -100,7 +101,7 @@ def _form_of_kinds(language: str, kinds: frozenset[SymbolKind]) -> Form | None:
 
 
 def _beside_function(text: str, start: int, end: int) -> str:
-    """Returns KEY or MEMBER where a name of JavaScript means no function that is not a member.
+    """Returns KEY or MEMBER where a name in JavaScript cannot mean a function outside of objects.
 
     `{ open: 1 }`, `(gate as { open(): void }).open`, `gate.open` of `const gate = { open: mock() }`.
     """
@@ -126,7 +127,7 @@ def _begins_member(before: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _has_own(text: str, owner: str, name: str) -> bool:
-    """Whether a name is that of one object of the text alone, whose literal sets the member to something of its own."""
+    """Whether `owner` is declared once in a text, as an object literal that defines the member itself."""
     declared = re.findall(rf"\b(?:const|let|var|function|class)\s+{re.escape(owner)}\b", text)
     literal = re.search(rf"\bconst\s+{re.escape(owner)}\s*(?::[^=\n]*)?=\s*\{{", text)
     is_bound = re.search(rf"\b{re.escape(owner)}\s*(?:=>|\)\s*(?:=>|\{{)|:(?!:))", text)
@@ -138,12 +139,17 @@ def _has_own(text: str, owner: str, name: str) -> bool:
     return own.search(text, literal.end() - 1, literal.end() + CAST_CHARS_MAX) is not None
 
 
+def _is_named_argument(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - BEFORE_CHARS_MAX) : start]
+    return _NAMED_BEFORE.search(before) is not None and _NAMED_BEHIND.match(text, end) is not None
+
+
 def _is_python_variable(text: str, start: int, end: int) -> bool:
     """Whether a name without a dot is no method: only the body of a class has its methods under their own names."""
     first = text.rfind("\n", 0, start) + 1
     if _DOTTED.search(text[first:start]) or _python_gives(text, text[start:end]):
         return False
-    if _NAMED_BEFORE.search(text[max(0, start - 200) : start]) and _NAMED_BEHIND.match(text, end):
+    if _is_named_argument(text, start, end):
         return True
     if _PYTHON_HEAD.match(text[first:start]):  # a parameter
         return True
@@ -152,7 +158,7 @@ def _is_python_variable(text: str, start: int, end: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _python_gives(text: str, name: str) -> bool:
-    """Whether a file gives a member its own name as a variable, or imports the name: `seed = _random.seed`."""
+    """Whether a file imports a name, or assigns a member to a variable of its name: `seed = _random.seed`."""
     word = rf"\b{re.escape(name)}\b"
     return (
         re.search(rf"{word}\s*=\s*[\w.()]+\.{word}|\bimport\b[^\n(]*{word}|\bimport\s*\([^)]*{word}", text)
@@ -177,15 +183,16 @@ def _python_scope(text: str, first: int) -> str:
 def _is_java_variable(text: str, start: int, end: int) -> bool:
     """Whether a name is neither called nor a reference to a method, nor an element of an annotation."""
     first = text.rfind("\n", 0, start) + 1
-    before = text[max(first, start - 200) : start]
-    if _JAVA_METHOD_BEHIND.match(text, end) or _JAVA_METHOD_BEFORE.search(before):
+    before = text[max(first, start - BEFORE_CHARS_MAX) : start]
+    if _CALL_BEHIND.match(text, end) or _JAVA_METHOD_BEFORE.search(before):
         return False
-    return not (_NAMED_BEFORE.search(text[max(0, start - 200) : start]) and _JAVA_ELEMENT.match(text, end))
+    return not _is_named_argument(text, start, end)
 
 
 def _is_go_variable(text: str, start: int, end: int) -> bool:
     """Whether a name without a dot is not called: a method has a receiver, or is one of an interface."""
-    return not _DOTTED.search(text[max(0, start - 200) : start]) and not _CALL_BEHIND.match(text, end)
+    before = text[max(0, start - BEFORE_CHARS_MAX) : start]
+    return not _DOTTED.search(before) and not _CALL_BEHIND.match(text, end)
 
 
 _BESIDE_METHOD: Mapping[str, Callable[[str, int, int], bool]] = {
