@@ -29,7 +29,7 @@ CALL = ReferenceEntry(
     repo="acme/app", file_path="app/depot.py", line=4, symbol="run", group=ReferenceGroup.CALLERS,
     edge=EdgeKind.CALLS, status=EdgeStatus.RESOLVED, strategy=Strategy.IMPORT, text="weigh(1)",
 )  # fmt: skip
-TOLD = Reconciliation(
+ACCOUNT = Reconciliation(
     resolved=7,
     candidates=1,
     elsewhere=2,
@@ -44,7 +44,7 @@ TOLD = Reconciliation(
 )
 
 
-def rendered(entries: tuple[ReferenceEntry, ...] = (CALL,), told: Reconciliation = TOLD, **asked: object):
+def rendered(entries: tuple[ReferenceEntry, ...] = (CALL,), told: Reconciliation = ACCOUNT, **asked: object):
     found = SymbolReferences(
         symbol="weigh",
         definitions=(DEFINITION,),
@@ -81,7 +81,7 @@ def test_counts_state_whether_they_are_filtered(asked, words) -> None:
 
 
 def test_lines_outside_of_the_filter_are_counted() -> None:
-    told = TOLD.model_copy(update={"outside_lines": 4})
+    told = ACCOUNT.model_copy(update={"outside_lines": 4})
     assert "; 4 lines outside the filter." in "\n".join(rendered(told=told, path_filter="app/**")[1])
 
 
@@ -208,7 +208,7 @@ def test_imports_are_on_one_line_and_candidates_last() -> None:
 
 
 def test_other_lines_are_listed_if_they_are_in_the_answer() -> None:
-    text = TOLD.model_copy(update={"other": (LINE,), "other_lines": 1})
+    text = ACCOUNT.model_copy(update={"other": (LINE,), "other_lines": 1})
     found = SymbolReferences(
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
     )
@@ -236,7 +236,7 @@ def with_bodies(entries: tuple[ReferenceEntry, ...], text: str = BODY, max_token
         definitions=(DEFINITION,),
         total_definitions=1,
         entries=entries,
-        reconciliation=TOLD,
+        reconciliation=ACCOUNT,
     )
     reply = ReferencesReply(answers=(found, found), receipt=RECEIPT)
     request = ReferencesRequest(tenant="t", symbols=("weigh",))
@@ -356,7 +356,7 @@ def test_lines_of_tests_by_name_only_have_their_text() -> None:
 def test_lines_by_name_only_of_further_pages_are_announced() -> None:
     found = SymbolReferences(
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, entries=(CALL,), next_cursor="c",
-        reconciliation=TOLD.model_copy(update={"candidate_lines": 3}),
+        reconciliation=ACCOUNT.model_copy(update={"candidate_lines": 3}),
     )  # fmt: skip
     assert (
         "Not complete: 3 uncertain lines (?), on the last pages." in list(references.group_lines(found))[-1]
@@ -365,7 +365,7 @@ def test_lines_by_name_only_of_further_pages_are_announced() -> None:
 
 def test_unresolved_lines_of_tests_are_apart() -> None:
     test = LINE.model_copy(update={"test": True, "file_path": "tests/b.py", "enclosing": RUN})
-    text = TOLD.model_copy(update={"unexplained": 3, "unexplained_lines": (LINE, test)})
+    text = ACCOUNT.model_copy(update={"unexplained": 3, "unexplained_lines": (LINE, test)})
     found = SymbolReferences(
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
     )
@@ -383,7 +383,7 @@ def test_unresolved_lines_of_tests_are_apart() -> None:
 
 @pytest.mark.parametrize(("kept", "total"), [("", "40 calls"), ("in app/**", "60 calls, in app/**")])
 def test_a_cut_group_names_its_total(kept, total) -> None:
-    text = TOLD.model_copy(update={"lines_by_group": {ReferenceGroup.CALLERS: 40}})
+    text = ACCOUNT.model_copy(update={"lines_by_group": {ReferenceGroup.CALLERS: 40}})
     found = SymbolReferences(
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, entries=(CALL,),
         counts={ReferenceGroup.CALLERS: 60}, reconciliation=text, next_cursor="next",
@@ -400,7 +400,7 @@ def test_a_cut_group_names_its_total(kept, total) -> None:
     ],
 )
 def test_lines_outside_of_the_filter_are_placed(tests, told) -> None:
-    text = TOLD.model_copy(update={"outside_lines": 4, "outside_test_lines": tests})
+    text = ACCOUNT.model_copy(update={"outside_lines": 4, "outside_test_lines": tests})
     found = SymbolReferences(
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
     )
@@ -408,7 +408,7 @@ def test_lines_outside_of_the_filter_are_placed(tests, told) -> None:
 
 
 def test_references_of_one_type_count_lines_of_comments() -> None:
-    told = TOLD.model_copy(update={"mentions": 1, "mention_lines": (LINE,)})
+    told = ACCOUNT.model_copy(update={"mentions": 1, "mention_lines": (LINE,)})
     _, every = rendered(told=told)
     _, calls = rendered(told=told, reference_type=EdgeKind.CALLS)
     assert any(line.startswith("in comments, strings and data (") for line in every)
@@ -466,7 +466,7 @@ def overloads_text(overload: OverloadChoice | None, *parameters: str) -> str:
         total_definitions=2,
         entries=tuple(calls),
         counts={ReferenceGroup.CALLERS: 3},
-        reconciliation=TOLD.model_copy(update={"candidate_lines": 1}),
+        reconciliation=ACCOUNT.model_copy(update={"candidate_lines": 1}),
         overload=overload,
     )
     asked = ReferencesRequest(tenant="t", symbols=("weigh",))
@@ -529,7 +529,7 @@ def test_an_undefined_name_has_the_module_that_it_comes_from() -> None:
 
 def test_calls_of_an_overridden_member_are_told_apart_from_names() -> None:
     above = CALL.model_copy(update={"status": EdgeStatus.CANDIDATE, "strategy": Strategy.OVERRIDDEN})
-    told = TOLD.model_copy(update={"candidate_lines": 1})
+    told = ACCOUNT.model_copy(update={"candidate_lines": 1})
     _, lines = rendered((above,), told)
     assert "calls of a member that it overrides (?), another one may run:" in lines
     assert any(
@@ -553,7 +553,7 @@ def test_words_for_uncertain_lines_fit_all_of_them(strategies, lines, words) -> 
         CALL.model_copy(update={"line": 4 + n, "status": EdgeStatus.CANDIDATE, "strategy": one})
         for n, one in enumerate(strategies)
     )
-    _, text = rendered(entries, TOLD.model_copy(update={"candidate_lines": lines}))
+    _, text = rendered(entries, ACCOUNT.model_copy(update={"candidate_lines": lines}))
     counted = f"{lines} line{'s' if lines > 1 else ''} {words}" if words else f"{lines} uncertain lines"
     assert any(one.startswith(f"Not complete: {counted} (?)") for one in text)
     assert any(f", {lines} {words or 'uncertain'}, " in one for one in text)
@@ -573,5 +573,5 @@ def test_helpers_that_are_not_listed_are_counted() -> None:
 
 def test_line_in_a_form_of_its_own_says_which() -> None:
     line = TextLine(repo="acme/app", file_path="a.py", line=2, text="run(weigh=1)", form="not a method")
-    _, lines = rendered((CALL,), TOLD.model_copy(update={"other": (line,), "other_lines": 1}))
+    _, lines = rendered((CALL,), ACCOUNT.model_copy(update={"other": (line,), "other_lines": 1}))
     assert "    2: run(weigh=1) (not a method)" in lines

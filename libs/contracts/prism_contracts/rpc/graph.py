@@ -178,10 +178,10 @@ class ComparedLevels(Message):
     names_left_out: int = 0  # of further levels, because they are too many
     text_lines: int = 0  # that contain one of the names
     by_name: int = 0  # lines with uses that match by name only, and that the reply does not list
-    by_name_of: tuple[str, ...] = ()  # the names of these, those that most have first
+    by_name_of: tuple[str, ...] = ()  # the names of these symbols, the most frequent first
     by_name_lines: tuple[TextLine, ...] = ()  # the first of them, calls first
     unexplained: int = 0
-    unexplained_of: tuple[str, ...] = ()  # the names that these contain, those that most have first
+    unexplained_of: tuple[str, ...] = ()  # the names in these lines, the most frequent first
     unexplained_lines: tuple[TextLine, ...] = ()  # the first of them, those of rare names first
     files_left_out: int = 0  # as in `Reconciliation`
 

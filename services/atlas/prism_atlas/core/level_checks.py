@@ -60,7 +60,7 @@ class UnlistedUses(NamedTuple):
     """Uses that only a name supports and that an answer does not list: their number by name, and their lines."""
 
     counts: Counter[str]
-    total: int  # of lines
+    total: int  # number of lines
     lines: list[TextLine]  # without their text, the first ones
 
 

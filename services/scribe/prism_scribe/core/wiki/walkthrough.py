@@ -211,7 +211,7 @@ def _shown(one: _Function, named: Collection[str]) -> list[int]:
         return list(every)
     head = _signature_end(one)
     ranks = {number: _rank(one.text, number, named) for number in every}
-    # Add lines rank by rank while there is room. Of a rank that does not fit, take its first and its last lines.
+    # Add whole ranks while they fit. If a rank does not fit, keep its first and last lines.
     telling = [number for number in every if number <= head or number == one.last]
     for rank in sorted(set(ranks.values())):
         equal = [number for number in every if ranks[number] == rank and number not in telling]
