@@ -99,6 +99,40 @@ def test_a_context_manager_gives_what_it_yields(returned: str) -> None:
     assert "user.py:8 pack -> box.py:Box.pack receiver_type" in found
 
 
+@pytest.mark.parametrize("returned", ["Iterator[Box]", "Generator[Box, None, None]", "AsyncIterator[Box]"])
+@pytest.mark.parametrize("decorator", ["", "@cached\n"])
+def test_an_iterator_is_none_of_its_elements(returned: str, decorator: str) -> None:
+    user = f"from typing import AsyncIterator, Generator, Iterator\nfrom box import Box\n{decorator}def rows() -> {returned}: ...\n"
+    found = edges_of({"box.py": BOX, "user.py": f"{user}rows().pack()\nfor row in rows(): row.pack()\n"})
+    line = user.count("\n") + 1
+    assert not [edge for edge in found if edge.startswith(f"user.py:{line} pack")]
+    assert f"user.py:{line + 1} pack -> box.py:Box.pack receiver_type" in found
+
+
+@pytest.mark.parametrize(
+    ("decorator", "returned"),
+    [
+        ("contextlib.contextmanager", "Iterator[Box]"),
+        ("asynccontextmanager", "AsyncIterator[Box]"),
+        ("pytest.fixture", "Iterator[Box]"),
+        ("fixture(scope='module')", "typing.Generator[Box, None, None]"),
+        ("pytest_asyncio.fixture()  # slow", "AsyncGenerator[Box, None]"),
+    ],
+)
+def test_context_managers_and_fixtures_hand_out_what_they_yield(decorator: str, returned: str) -> None:
+    user = f"from typing import *\nfrom box import Box\n@{decorator}\n@other\ndef rows() -> {returned}: ...\n"
+    found = edges_of({"box.py": BOX, "user.py": f"{user}rows().pack()\n"})
+    assert "user.py:6 pack -> box.py:Box.pack receiver_type" in found
+
+
+def test_elements_of_what_an_own_method_returns_have_its_type() -> None:
+    user = "from box import Box\nclass Town:\n    def rows(self) -> list[Box]: ...\n    def other(self) -> list[Town]: ...\n"
+    user += "    def run(self):\n        for row in self.rows(): row.pack()\n        for one in rows(): one.pack()\n"
+    found = edges_of({"box.py": BOX, "user.py": user})
+    assert "user.py:6 pack -> box.py:Box.pack receiver_type" in found
+    assert "user.py:7 pack -> box.py:Box.pack receiver_type" not in found
+
+
 CLIENT = """\
 class Client:
     def get(self): ...

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from operator import attrgetter
 
 from tree_sitter import Node
@@ -62,6 +63,7 @@ _WRAPPERS = frozenset(
     }
 )  # fmt: skip
 _CHOICE = "ternary_expression"
+_DECORATED, _DECORATOR = "decorated_definition", "decorator"
 # The method that `with` calls, whose result it binds.
 ENTERED = "__enter__"
 _PARTS = frozenset({"attribute", "binary_operator"})
@@ -108,8 +110,9 @@ _HOLDER = re.compile(
 )
 _AWAITED = re.compile(r"\.await\b\??")
 _TYPE_ARGUMENTS = re.compile(r"(?<=\w)\[[^\[\]]*\]$")
-# What a function of Python returns that yields: with `contextmanager`, its argument is what `with` binds.
-_YIELDS = re.compile(r"(?:\w+\.)*(?:Async)?(?:Generator|Iterator|ContextManager)\[(.+)\]$", re.DOTALL)
+# What a function of Python returns that yields. A context manager and a fixture of pytest hand out its argument.
+_YIELDS = re.compile(r"(?:\w+\.)*(?:(?:Async)?(?:Generator|Itera(?:tor|ble))|ContextManager)\[(.+)\]$", re.DOTALL)
+_HANDS_OUT = re.compile(rb"@\s*(?:\w+\s*\.\s*)*\w*(?:contextmanager|fixture)\s*(?:\(|$)")
 # Calls in C++ whose value has the type that they name.
 _HOLDS = re.compile(
     r"(?:(?:std::)?make_(?:unique|shared)|(?:static|dynamic|const|reinterpret)_cast)\s*<(.+)>"
@@ -351,12 +354,23 @@ class BindingReader:
     def _declared_type(self, name: Node, declared: Sequence[Node]) -> str:
         """Returns the name of a declared type, or of what a module exports, which may be called like no type."""
         text = self._text(declared[0], declared[-1])
-        if self._language == "python" and name.type == "type" and (yielded := _YIELDS.match(text)):
+        yielded = _YIELDS.match(text) if self._language == "python" and name.type == "type" else None
+        if yielded and self._hands_out(name):
             # A first argument that is None is left out.
             text = "" if yielded[1].startswith("None") else (parts_of(yielded[1], ",") or [""])[0]
         if name.type == _DEFAULT or self._text(name, name) == _MODULE_EXPORTS:
             return text
         return "" if declared[0].type == _MEMBER_OF_TYPE else type_name(text)
+
+    def _hands_out(self, returned: Node) -> bool:
+        """Whether a decorator makes the function of a return type hand out what it yields."""
+        outer = returned.parent.parent if returned.parent is not None else None
+        above = outer.children if outer is not None and outer.type == _DECORATED else ()
+        return any(
+            _HANDS_OUT.match(self._source[one.start_byte : one.end_byte])
+            for one in above
+            if one.type == _DECORATOR
+        )
 
     def _element(self, variable: Variable, collection: Node, symbol: int) -> str:
         """Returns the type of the elements that a variable has; empty if the variable is another one in the function too."""
@@ -366,9 +380,37 @@ class BindingReader:
         if not is_part and len(self._collections_of(name).get(around, ())) > 1:
             return ""
         text, of_values = self._iterated(collection)
-        declared = self._declared_before(text, variable.node.start_byte, symbol) if text else ""
+        declared = (
+            self._declared_before(text, variable.node.start_byte, symbol)
+            if text
+            else self._returned_by(collection, symbol)
+        )
         type_ = element_type(declared, of_values=of_values) if declared else ""
         return self._without_generic(type_, symbol, variable.node)
+
+    def _returned_by(self, call: Node, symbol: int) -> str:
+        """Returns what a call of a function or an own method of the file returns, as it is declared; empty if unknown."""
+        if call.type not in _CALLS or call.end_byte - call.start_byte > COLLECTION_BYTES_MAX:
+            return ""
+        callee = self._before_arguments(call)
+        own = callee.removeprefix(self._own)
+        is_bare = own == callee
+        if is_bare and self._variables.get(callee.encode()):
+            return ""
+        has_owner = not is_bare or self._language not in _NAMES_OWN_OBJECT
+        of_owner = self._result_types.get(f"{self._type_around(symbol)}.{own}", "") if has_owner else ""
+        return of_owner or (self._result_types.get(own, "") if is_bare else "")
+
+    @cached_property
+    def _result_types(self) -> Mapping[str, str]:
+        """The declared results of functions, by qualified name; empty for one with several."""
+        found: dict[str, str] = {}
+        for one in self._variables.get(b"", ()):
+            symbol = self._nesting.around(one.node.start_byte)
+            if symbol >= 0 and (declared := one.captures.get("returned")):
+                text, path = self._text(declared[0], declared[-1]), self._nesting.paths[symbol]
+                found[path] = text if found.get(path, text) == text else ""
+        return found
 
     def _collections_of(self, name: bytes) -> Mapping[int, AbstractSet[tuple[str, bool]]]:
         """Returns by symbol what its variables of a name have elements of; empty names for any other variable."""

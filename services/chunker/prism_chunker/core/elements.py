@@ -40,8 +40,8 @@ _WILDCARD = re.compile(r"^(?:(?:\?\s*extends|out|in)\s+|Item\s*=\s*)")
 _HOLDERS = frozenset({"Arc", "Box", "Cow", "Final", "Rc", "Readonly", "RefMut", "ClassVar"})
 _COLLECTIONS = frozenset(
     {
-        "AbstractSet", "Array", "ArrayDeque", "ArrayList", "BTreeSet", "BinaryHeap", "Collection", "ConcurrentBag",
-        "ConcurrentQueue", "Deque", "HashSet", "ICollection", "IEnumerable", "IList", "IQueryable", "IReadOnlyCollection",
+        "AbstractSet", "Array", "ArrayDeque", "ArrayList", "AsyncGenerator", "AsyncIterable", "AsyncIterator", "BTreeSet", "BinaryHeap", "Collection", "ConcurrentBag",
+        "ConcurrentQueue", "Deque", "Generator", "HashSet", "ICollection", "IEnumerable", "IList", "IQueryable", "IReadOnlyCollection",
         "IReadOnlyList", "ISet", "ImmutableArray", "ImmutableList", "IntoIterator", "Iterable", "Iterator", "LinkedHashSet", "LinkedList",
         "List", "MutableCollection", "MutableList", "MutableSet", "MutableSequence", "Option", "Optional", "PriorityQueue",
         "Queue", "ReadonlyArray", "ReadonlySet", "Sequence", "Set", "SmallVec", "SortedSet", "Stack", "Stream", "TreeSet",

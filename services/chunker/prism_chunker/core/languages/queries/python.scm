@@ -106,10 +106,6 @@
 (default_parameter name: (identifier) @bound value: (_) @given)
 (parameters (identifier) @bound)
 (parameters [(list_splat_pattern (identifier) @bound) (dictionary_splat_pattern (identifier) @bound)])
-; What `with` binds is what the function yields.
-(decorated_definition (decorator [(identifier) @_manager (attribute attribute: (identifier) @_manager)]) definition: (function_definition return_type: (type (generic_type (type_parameter . (type) @returned)))) (#match? @_manager "contextmanager$"))
-(decorated_definition (decorator [(identifier) @_manager (attribute attribute: (identifier) @_manager)]) definition: (function_definition return_type: (type (subscript . (_) . (_) @returned))) (#match? @_manager "contextmanager$"))
-(decorated_definition (decorator [(identifier) @_fixture (attribute attribute: (identifier) @_fixture) (call function: [(identifier) @_fixture (attribute attribute: (identifier) @_fixture)])]) definition: (function_definition return_type: (type (generic_type (identifier) @_generic (type_parameter . (type) @returned)))) (#match? @_fixture "fixture$") (#match? @_generic "^(Async)?(Iterator|Iterable|Generator)$"))
 (function_definition return_type: (type) @returned)
 ; What a fixture of pytest returns or yields is what tests get by its name.
 (decorated_definition (decorator [(identifier) @_fixture (attribute attribute: (identifier) @_fixture) (call function: [(identifier) @_fixture (attribute attribute: (identifier) @_fixture)])]) definition: (function_definition body: (block [(return_statement (_) @given) (yield (_) @given)] @handed)) (#match? @_fixture "fixture$"))
