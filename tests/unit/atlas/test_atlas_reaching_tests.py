@@ -319,6 +319,7 @@ def test_what_runs_for_a_folder_is_reached_without_a_guess_or_last() -> None:
     ("path", "test", "expected"),
     [
         ("a.c", "void opens(void) { weigh(); }\nint main(void) { RUN_TEST(opens); }\n", ["opens"]),
+        ("a.c", "void opens(void) { weigh(); }\nint main(void) { RUN_TEST(opens); finish(); }\n", ["opens"]),
         ("a.c", "static void test_opens(void) { weigh(); }\nint main(void) { test_opens(); }\n", ["test_opens"]),
         ("a.c", "START_TEST(opens)\n{\n  weigh();\n}\nEND_TEST\n", ["opens"]),
         ("a.c", "void load(void) { weigh(); }\nvoid test_one(void) { load(); }\n", ["test_one"]),

@@ -187,8 +187,11 @@ def _go(facts: FileFacts) -> Iterator[RoleRow]:
 
 def _c_family(facts: FileFacts) -> Iterator[RoleRow]:
     """Tests that a macro defines, that a runner is given (`RUN_TEST(test_open)`), or that are named so."""
-    calls = {(one.symbol, one.line): one.name for one in facts.references if one.kind is ReferenceKind.CALL}
-    runners = {place for place, name in calls.items() if RUNNER.search(name)}
+    runners = {
+        (one.symbol, one.line)
+        for one in facts.references
+        if one.kind is ReferenceKind.CALL and RUNNER.search(one.name)
+    }
     run = {
         one.name
         for one in facts.references
