@@ -39,7 +39,14 @@ from prism_resolver.languages import (
 from prism_resolver.modules import Certainty
 from prism_resolver.parameters import object_of
 from prism_resolver.program import SCOPE_KINDS, LocatedModule, Program, symbol_value
-from prism_resolver.unit import MODULE_EXPORTS, Import, Unit, UnresolvedType, dotted_namespace
+from prism_resolver.unit import (
+    MODULE_EXPORTS,
+    Import,
+    Unit,
+    UnresolvedType,
+    dotted_namespace,
+    extends_its_import,
+)
 from prism_resolver.values import EXTERNAL, UNKNOWN, SymbolRef, Value, ValueKind
 
 # Depth of base classes of base classes, and of calls of returned values.
@@ -202,7 +209,10 @@ class Inference:
         value = next((value for value in values if value.is_known), values[0])
         if not value.is_known and unit.language in OPEN_TYPES:
             return None  # the import names a type, not a file
-        return _imported_or_own(value, self._in_file(name, location))
+        own = self._in_file(name, location)
+        if own is not None and extends_its_import(unit, name):
+            return value if _is_before_class(name, location) else own
+        return _imported_or_own(value, own)
 
     def _in_file(self, name: str, location: Location) -> Value | None:
         found: Sequence[int] = location.unit.named.get(name, ())
@@ -1127,6 +1137,14 @@ def _is_foreign_base(value: Value, unit: Unit, name: str) -> bool:
 def _is_constructor(owner: str, name: str, unit: Unit) -> bool:
     """Returns whether a member has the name of its class: the name means the class then, where classes have constructors."""
     return owner.rpartition(".")[2] == name and unit.language not in NO_CONSTRUCTORS
+
+
+def _is_before_class(name: str, location: Location) -> bool:
+    """Returns whether a location is run before a class of a name is bound: in its head, its body or above."""
+    if location.inside:
+        return location.inside == name
+    bases = location.unit.bases[name]
+    return 0 < location.line <= max(base.line for base in bases if base.type == name)
 
 
 def _imported_or_own(value: Value, other: Value | None) -> Value:

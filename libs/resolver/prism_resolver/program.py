@@ -41,6 +41,7 @@ from prism_resolver.unit import (
     Unit,
     UnitDefinition,
     dotted_namespace,
+    extends_its_import,
     is_submodule,
     read_unit,
 )
@@ -919,7 +920,7 @@ class Program:
         is_other = unit.language in ECMASCRIPT and f"{_EXPORTED}{name}" in unit.aliases
         if not value.is_known and not is_other and (own := unit.named.get(name)):
             value = symbol_value(unit, own).with_strategy(Strategy.SAME_FILE)
-            if unit.language == "python":
+            if unit.language == "python" and not extends_its_import(unit, name):
                 value = self._with_import(unit, name, value)
         if value.is_known or unit.language in KEEPS_IMPORTS:
             return value

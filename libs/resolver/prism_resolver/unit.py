@@ -302,6 +302,11 @@ def dotted_namespace(path: str) -> str:
     return path.lstrip("\\").replace("::", ".").replace("\\", ".") if "\\" in path or "::" in path else path
 
 
+def extends_its_import(unit: "Unit", name: str) -> bool:
+    """Returns whether a class has a base of its own name: `class Depot(Depot)` after `from town import Depot`."""
+    return name in unit.imports and any(base.type == name for base in unit.bases.get(name, ()))
+
+
 def given_name(alias: str) -> str:
     """Returns the name that an alias gives: `open` for `exports.open` of a CommonJS module."""
     return alias.removeprefix(f"{EXPORTS}.")

@@ -304,3 +304,31 @@ def test_the_container_of_an_item_is_used() -> None:
     source = "class Depot:\n    @property\n    def gates(self): ...\n"
     edges = edges_of({"objects.py": source, "a.py": code})
     assert "a.py:3 gates -> objects.py:Depot.gates receiver_type" in edges
+
+
+def test_class_that_extends_its_import_is_what_its_name_means_below() -> None:
+    own = """from town import Depot
+Depot.close
+class Depot(
+    Depot,
+):
+    def shut(self): ...
+def run():
+    Depot().shut()
+    Depot().close()
+"""
+    town = "class Depot:\n    def close(self): ...\n    def shut(self): ...\n"
+    found = edges_of({"town.py": town, "own.py": own, "a.py": "from own import Depot\nDepot().shut()\n"})
+    # An edge to an own class has its file as the target.
+    depots = {edge for edge in found if " Depot -> " in edge and not edge.startswith("a.py:1")}
+    assert depots == {
+        "own.py:1 Depot -> town.py:Depot import",
+        "own.py:1 Depot -> town.py:* import",
+        "own.py:4 Depot -> town.py:Depot import",
+        "own.py:2 Depot -> town.py:Depot import",
+        "own.py:8 Depot -> own.py:Depot same_file",
+        "own.py:9 Depot -> own.py:Depot same_file",
+        "a.py:2 Depot -> own.py:Depot import",
+    }
+    assert "own.py:8 shut -> own.py:Depot.shut receiver_type" in found
+    assert "own.py:9 close -> town.py:Depot.close receiver_type" in found
