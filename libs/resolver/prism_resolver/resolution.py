@@ -74,7 +74,7 @@ _ANNOTATION = re.compile(r"(?:.+\.)?get(?:Declared)?Annotation\(\s*([\w.]+)\.cla
 # The start of a name in the standard library of C++.
 _IN_STANDARD = re.compile(r"(?:::)?std\b")
 # Raised when the same code gets other edges, so that stored graphs are built again.
-RULES = 27
+RULES = 28
 # More than a file has.
 LINES_MAX = 1 << 31
 # If more definitions share a name, none is likely enough to report.

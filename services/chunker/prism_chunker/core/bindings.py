@@ -111,7 +111,9 @@ _HOLDER = re.compile(
 _AWAITED = re.compile(r"\.await\b\??")
 _TYPE_ARGUMENTS = re.compile(r"(?<=\w)\[[^\[\]]*\]$")
 # What a function of Python returns that yields. A context manager and a fixture of pytest hand out its argument.
-_YIELDS = re.compile(r"(?:\w+\.)*(?:(?:Async)?(?:Generator|Itera(?:tor|ble))|ContextManager)\[(.+)\]$", re.DOTALL)
+_YIELDS = re.compile(
+    r"(?:\w+\.)*(?:(?:Async)?(?:Generator|Itera(?:tor|ble))|ContextManager)\[(.+)\]$", re.DOTALL
+)
 _HANDS_OUT = re.compile(rb"@\s*(?:\w+\s*\.\s*)*\w*(?:contextmanager|fixture)\s*(?:\(|$)")
 # Calls in C++ whose value has the type that they name.
 _HOLDS = re.compile(

@@ -9,7 +9,7 @@ from prism_contracts.code import Binding, Chunk, Reference, Symbol
 
 # Part of the content address of a chunk: bumped when the same text yields other chunks, symbols, references
 # or bindings.
-CHUNKER_VERSION = "37"
+CHUNKER_VERSION = "38"
 
 ParseState = Literal["ok", "partial", "lines", "timeout", "crashed", "too_large"]
 
