@@ -340,3 +340,21 @@ def test_tests_of_c_are_those_of_macros_and_of_runners(path: str, test: str, exp
     source = f'#include "../depot.h"\n{test}'
     changed = "depot.h:weigh" if path.endswith("pp") else "depot.c:weigh"
     assert reached(files | {f"test/{path}": source}, changed) == [f"test/{path}:{name}" for name in expected]
+
+
+def test_a_test_behind_a_hook_names_the_hook_and_its_group() -> None:
+    files = {"depot.ts": "export function weigh() {}\n", "depot.test.ts": SPEC}
+    graph = graph_with_flags(files)
+    found = reaching_tests(graph, np.array([node(graph, "depot.ts:weigh")], np.int32), candidates=True)
+    listed = listed_tests(graph, found, TitleTexts({"depot.test.ts": SPEC.split("\n")}))
+    shown = {
+        one.node.symbol: (
+            one.hook and (one.hook.name, one.hook.start_line),
+            one.node.outer and one.node.outer.name,
+        )
+        for one in listed
+    }
+    assert shown == {
+        "refuses": (("beforeEach", 9), "describe 'full'"),
+        "ships": (None, "describe 'depot'"),
+    }

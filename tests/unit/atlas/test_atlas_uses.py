@@ -324,6 +324,20 @@ def test_tests_that_use_a_symbol_through_fixtures_and_helpers_are_listed():
     assert not by_graph(graph, "depot.py", "weigh", 1, source_only=True).helped
 
 
+def test_what_runs_before_each_test_names_the_tests_of_its_class():
+    texts = {
+        "depot.py": "def weigh():\n    return 1\n",
+        "tests/test_a.py": "import unittest\nfrom depot import weigh\n\n\n"
+        "class DepotTest(unittest.TestCase):\n    def setUp(self):\n        weigh()\n\n"
+        "    def test_ships(self): ...\n\n    def test_loads(self): ...\n\n\n"
+        "class OtherTest(unittest.TestCase):\n    def test_else(self): ...\n",
+    }
+    graph = graph_of(texts, {path: flags_of(path) for path in texts})
+    (found,) = by_graph(graph, "depot.py", "weigh", 1).helped
+    assert found.helper.symbol.name == "DepotTest.setUp"
+    assert [one.symbol.name for one in found.tests] == ["DepotTest.test_ships", "DepotTest.test_loads"]
+
+
 def test_helpers_are_those_that_lead_to_tests():
     """Helpers that no test runs take none of the places; those beyond the bound are counted."""
     idle = "".join(f"def a_idle{n}():\n    weigh()\n\n\n" for n in range(HELPERS_MAX))

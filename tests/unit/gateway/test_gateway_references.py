@@ -334,7 +334,7 @@ def test_tests_behind_a_fixture_are_listed() -> None:
     lines = references.answer(
         ReferencesReply(answers=(found,), receipt=RECEIPT), ReferencesRequest(tenant="t", symbols=("weigh",))
     ).text.split("\n")
-    at = lines.index("tests that run it through a fixture or a helper:")
+    at = lines.index("tests that run it through a fixture, a hook or a helper:")
     assert (
         lines[at + 1]
         == "  tests/conftest.py depot (3-5): test_a (9-11), tests/test_b.py test_b (1-3), … 3 more"

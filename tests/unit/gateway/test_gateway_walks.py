@@ -995,3 +995,30 @@ def test_levels_say_which_of_the_lines_are_listed_and_how_many_names_they_have()
         "9 lines of code with names of affected symbols (load, ship) could not be resolved (1 listed above)",
         "uses of load0, load1, load2 and 2 more names by name only, not followed: 1 line (listed above)",
     ]
+
+
+def test_calls_in_tests_with_titles_stand_below_their_group() -> None:
+    group = EnclosingSymbol(name="describe 'depot'", kind="test", start_line=2, end_line=20)
+    ships = EnclosingSymbol(
+        name="it 'ships'", kind="test", start_line=5, end_line=8, outer=group, marks=("skip",)
+    )
+    hook = EnclosingSymbol(name="beforeEach", kind="hook", start_line=3, end_line=3, outer=group)
+    spec = GraphNode(file_path="depot.test.ts", line=1, test=True)
+    reply = calls(
+        TreeBranch(node=spec, via=edge(1, 3, 6, total=5), depth=1),
+        source_lines=(
+            SourceLine(file_path="depot.test.ts", line=1, text="load()"),
+            SourceLine(file_path="depot.test.ts", line=3, text="beforeEach(load)", test=hook),
+            SourceLine(file_path="depot.test.ts", line=6, text="await load()", test=ships),
+        ),
+    )
+    text = call_text.call_hierarchy(reply, 2_000).text.split("\n")
+    at = text.index("in tests:")
+    assert text[at + 1 : at + 7] == [
+        "depot.test.ts",
+        "  top level 1: load()",
+        "  describe 'depot' (2-20):",
+        "    beforeEach (3) 3: beforeEach(load)",
+        "    it 'ships' (5-8, skip) 6: await load()",
+        "    … 2 more",
+    ]

@@ -4,7 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from prism_resolver.test_blocks import blocks_of, innermost_block
+from prism_resolver.test_blocks import blocks_of, innermost_block, marks_above
+from prism_resolver.test_blocks import tests_around as around
 
 JAVASCRIPT = """
 describe('depot', () => {
@@ -58,3 +59,113 @@ def test_innermost_block_is_the_test() -> None:
     assert innermost_block(blocks, 5).name == "it 'weighs a parcel'"
     assert innermost_block(blocks, 2).name == "describe 'depot'"
     assert innermost_block(blocks, 13) is None
+
+
+def _shown(code: str) -> list[str]:
+    return [
+        " > ".join(filter(None, [one.outer.name if one.outer else "", f"{one.name} {one.start}-{one.end}"]))
+        + "".join(f" {mark}" for mark in (*one.marks, "hook" if one.is_hook else "") if mark)
+        for one in blocks_of(dedent(code).strip("\n").split("\n"))
+    ]
+
+
+def test_blocks_know_their_group_and_the_hooks_beside_them() -> None:
+    code = """
+    describe('depot', () => {
+      beforeEach(async () => {
+        await depot.open()
+      })
+      context('when it is full', () => {
+        it('refuses', () => {})
+      })
+      it(
+        'weighs',
+        () => {
+          depot.weigh()
+        },
+      )
+    })
+    """
+    assert _shown(code) == [
+        "describe 'depot' 1-14",
+        "describe 'depot' > beforeEach 2-4 hook",
+        "describe 'depot' > context 'when it is full' 5-7",
+        "context 'when it is full' > it 'refuses' 6-6",
+        "describe 'depot' > it 'weighs' 8-13",
+    ]
+
+
+def test_groups_of_rspec_may_name_a_class_and_tests_have_no_title() -> None:
+    code = """
+    RSpec.describe Shop::Depot do
+      subject(:depot) { described_class.new }
+      let(:gate) do
+        depot.gate
+      end
+      it { expect(depot.weigh).to eq 1 }
+      before { depot.open }
+    end
+    """
+    assert _shown(code) == [
+        "describe 'Shop::Depot' 1-8",
+        "describe 'Shop::Depot' > subject(:depot) 2-2 hook",
+        "describe 'Shop::Depot' > let(:gate) 3-5 hook",
+        "describe 'Shop::Depot' > it 6-6",
+        "describe 'Shop::Depot' > before 7-7 hook",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "marks"),
+    [
+        ("it.skip('weighs', () => {})", ["skip"]),
+        ("xit('weighs', () => {})", ["skip"]),
+        ("fdescribe('depot', function () {})", ["only"]),
+        ("test.only.each([1])('weighs', () => {})", ["only"]),
+        ("it.todo('weighs')", ["todo"]),
+        ("test('weighs', { skip: true }, () => {})", ["skip"]),
+        ("it 'weighs', skip: 'slow' do", ["skip"]),
+        ("it 'weighs', :pending do", ["skip"]),
+        ("it('weighs', () => {})", []),
+    ],
+)
+def test_marks_are_what_the_call_says(line: str, marks: list[str]) -> None:
+    (block,) = blocks_of([line])
+    assert list(block.marks) == marks
+
+
+def test_a_function_that_is_called_like_a_focused_test_is_none() -> None:
+    assert blocks_of(["fit('linear', data)", "setup(app)", "before(gate, 1)"]) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "marks"),
+    [
+        (["@pytest.mark.skip(", '    reason="slow",', ")", "def test_weigh():"], ("skip",)),
+        (["@pytest.mark.parametrize('skip', [1])", "def test_weigh():"], ()),
+        (
+            ["@unittest.skipIf(SLOW, 'slow')", "@patch('depot.skip')", "def test_a(self):"],
+            ("skip in some cases",),
+        ),
+        (["@Test", '@Disabled("slow")', "void weighs() {"], ("skip",)),
+        (["#[test]", "#[ignore]", "fn weighs() {"], ("skip",)),
+        (['[Fact(Skip = "slow")]', "public void Weighs() {"], ("skip",)),
+        (["def test_weigh():", "    skip(depot)"], ()),
+    ],
+)
+def test_marks_are_what_stands_above_a_test(head: list[str], marks: tuple[str, ...]) -> None:
+    assert marks_above(["", *head], 2) == marks
+
+
+def test_a_hook_runs_for_the_tests_of_its_group() -> None:
+    code = """
+    describe('depot', () => {
+      beforeEach(() => {
+        open()
+      })
+      it('weighs', () => {})
+    })
+    it('is elsewhere', () => {})
+    """
+    blocks = blocks_of(dedent(code).strip("\n").split("\n"))
+    assert [one.title for one in around(blocks, 3)] == ["weighs"]

@@ -20,6 +20,9 @@ from prism_contracts.types import (
 SNAPSHOT_FILES_MAX = 500_000
 WAIT_MAX_S = 20.0
 VISIBLE_MAX = 2_000
+# The kinds of an `EnclosingSymbol` that is no symbol of an outline: a test or a group of tests that is a call with a
+# title, and what runs before or after each test of a group.
+TEST_BLOCK, TEST_HOOK = "test", "hook"
 # Replaces the name in a receipt whose answer covers all of the tenant's repositories.
 SEVERAL_REPOSITORIES = "*"
 
@@ -57,7 +60,8 @@ class ScopedRequest(CallerRequest):
 class EnclosingSymbol(Message):
     """The innermost type, function or block of data around a line. At top level, `name` is empty and the lines are 0.
 
-    `outer` is the outermost function around it, if the symbol is local to a function.
+    `outer` is the outermost function around it, if the symbol is local to a function; of a test that is a call with a
+    title, the group of tests around it, with its own `outer`.
     """
 
     name: str  # qualified
@@ -65,6 +69,7 @@ class EnclosingSymbol(Message):
     start_line: int = 0
     end_line: int = 0
     outer: "EnclosingSymbol | None" = None
+    marks: tuple[str, ...] = ()  # of a test: `skip`, `todo`, `only`, as far as its head says so
 
 
 class Receipt(Message):

@@ -32,7 +32,7 @@ class GraphNode(Message):
     """A symbol, or the top level of a file (`symbol` is empty). `line` is the line of its name.
 
     `start_line` and `end_line` are the range of the symbol, 0 for a top level. `outer` is the outermost function
-    around a symbol that is local to one.
+    around a symbol that is local to one; of a test that is a call with a title, the group of tests around it.
     """
 
     file_path: str
@@ -45,6 +45,7 @@ class GraphNode(Message):
     parameters: str = ""
     test: bool = False
     outer: EnclosingSymbol | None = None
+    marks: tuple[str, ...] = ()  # as in `EnclosingSymbol`
 
     @property
     def title(self) -> str:
@@ -69,13 +70,15 @@ class GraphEdge(Message):
 class SourceLine(Message):
     """The text of a line that an edge refers to, without indentation.
 
-    Of an `impl` block in Rust it is the whole header, and `end_line` the last line of the block.
+    Of an `impl` block in Rust it is the whole header, and `end_line` the last line of the block. `test` is the test,
+    group or hook around it, where these are calls with a title.
     """
 
     file_path: str
     line: int
     text: str
     end_line: int = 0
+    test: EnclosingSymbol | None = None
 
 
 class StopReason(StrEnum):
@@ -447,7 +450,8 @@ class ChangedSymbol(Message):
 class AffectedNode(Message):
     """A dependent of a change.
 
-    `status` is the least certain on the way; `via` is the last edge, to `uses`.
+    `status` is the least certain on the way; `via` is the last edge, to `uses`. `hook` is what holds the lines of this
+    edge and runs for the test: `beforeEach(…)`.
     """
 
     node: GraphNode
@@ -455,6 +459,7 @@ class AffectedNode(Message):
     status: EdgeStatus
     via: GraphEdge
     uses: GraphNode
+    hook: EnclosingSymbol | None = None
 
 
 class RunCommand(Message):

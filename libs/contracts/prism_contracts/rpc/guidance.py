@@ -12,7 +12,7 @@ from prism_contracts.code import (
 )
 from prism_contracts.records import HistoryCommit
 from prism_contracts.registry import Rpc
-from prism_contracts.rpc.common import Receipt, ScopedRequest
+from prism_contracts.rpc.common import EnclosingSymbol, Receipt, ScopedRequest
 from prism_contracts.rpc.graph import RunCommand
 from prism_contracts.rpc.symbols import Definition, SymbolReferences
 from prism_contracts.types import (
@@ -58,7 +58,8 @@ class EditWarning(Message):
 class ReachingTest(Message):
     """A test that uses the symbol, directly or through the caller `via`.
 
-    `status` belongs to the less certain edge.
+    `status` belongs to the less certain edge. `around` is the symbol with its range and group, as far as they are known;
+    without it, `line` is the line of the use.
     """
 
     file_path: str
@@ -66,6 +67,7 @@ class ReachingTest(Message):
     symbol: str
     status: EdgeStatus
     via: str = ""
+    around: EnclosingSymbol | None = None
 
 
 class SiblingKind(StrEnum):

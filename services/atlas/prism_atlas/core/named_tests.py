@@ -1,20 +1,23 @@
 """Tests as they are listed and run: symbols, or calls with a title such as `it("weighs", …)` in the text of a file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from prism_atlas.core.graph import NONE, Graph
 from prism_atlas.core.reaching_tests import ReachedTest
-from prism_atlas.core.rendering import render_edge, render_node
+from prism_atlas.core.rendering import UsingLine, render_edge, render_node
 from prism_atlas.core.run_commands import NamedTest
 from prism_atlas.core.traversal import other_end
 from prism_contracts.code import EdgeStatus
+from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.graph import AffectedNode, GraphNode
-from prism_resolver.test_blocks import LANGUAGES, TestBlock, blocks_of, tests_around
+from prism_resolver.test_blocks import LANGUAGES, TestBlock, blocks_of, innermost_block, tests_around
 
 # Files whose text is read for the titles of their tests, nearest first. Further ones are run as a whole.
 FILES_READ_MAX = 20
+# The lines of files that are read for the titles around lines of an answer.
+ROWS_READ_MAX = 12_000
 
 
 @dataclass
@@ -31,6 +34,7 @@ class ListedTest(NamedTuple):
     reached: ReachedTest
     node: GraphNode
     named: NamedTest
+    hook: EnclosingSymbol | None = None  # through which it was reached
 
 
 def listed_tests(graph: Graph, tests: Sequence[ReachedTest], texts: TitleTexts) -> list[ListedTest]:
@@ -49,6 +53,23 @@ def listed_tests(graph: Graph, tests: Sequence[ReachedTest], texts: TitleTexts) 
     return list(found.values())
 
 
+def titled_test_files(graph: Graph, lines: Iterable[UsingLine]) -> list[str]:
+    """Returns the paths of the files of tests with titles among those of some lines, as many as are read at once."""
+    found: list[str] = []
+    rows = 0
+    for path in dict.fromkeys(line.path for line in lines):
+        file = graph.find_file(path)
+        if file == NONE or graph.strings[graph.files.language[file]] not in LANGUAGES:
+            continue
+        if not graph.is_in_test(graph.file_node(file)):
+            continue
+        rows += int(graph.files.lines[file])
+        if rows > ROWS_READ_MAX or len(found) == FILES_READ_MAX:
+            break
+        found.append(path)
+    return found
+
+
 def rendered_test(graph: Graph, one: ListedTest) -> AffectedNode:
     """Returns a test of a reply. It must have been reached by an edge."""
     reached = one.reached
@@ -58,25 +79,34 @@ def rendered_test(graph: Graph, one: ListedTest) -> AffectedNode:
         status=EdgeStatus.RESOLVED if reached.resolved else EdgeStatus.CANDIDATE,
         via=render_edge(graph, reached.edge),
         uses=render_node(graph, _used(graph, reached)),
+        hook=one.hook,
     )
 
 
 def _listed(graph: Graph, one: ReachedTest, blocks: Sequence[TestBlock]) -> Iterator[ListedTest]:
     node = render_node(graph, one.node)
     language = _language(graph, one.node)
-    around = dict.fromkeys(block for line in one.lines for block in tests_around(blocks, line))
+    around: dict[TestBlock, EnclosingSymbol | None] = {}
+    for line in one.lines:
+        inner = innermost_block(blocks, line)
+        hook = inner.symbol() if inner and inner.is_hook else None
+        for block in tests_around(blocks, line):
+            around[block] = hook and around.get(block, hook)
     if around and (graph.is_file(one.node) or node.kind is None or language in LANGUAGES):
-        for block in around:
+        for block, hook in around.items():
             shown = node.model_copy(
                 update={
                     "line": block.start,
                     "start_line": block.start,
                     "end_line": block.end,
-                    "symbol": block.title,
+                    "symbol": block.title or block.name,
                     "kind": None,
+                    "outer": block.outer.symbol() if block.outer else None,
+                    "marks": block.marks,
                 }
             )
-            yield ListedTest(one, shown, NamedTest(node.file_path, language, block.start, title=block.title))
+            named = NamedTest(node.file_path, language, block.start, title=block.title)
+            yield ListedTest(one, shown, named, hook)
         return
     if language in LANGUAGES and one.lines:  # a helper, or the top level, of tests that are calls
         shown = render_node(graph, graph.file_node(graph.file_of(one.node)))

@@ -20,6 +20,8 @@ from prism_contracts.rpc.graph import GraphEdge, GraphNode
 from prism_resolver.parameters import OVERLOADS
 
 LINES_SHOWN_MAX = 12
+# The same for the top level of a test file, where each line may be in a test of its own.
+TEST_LINES_SHOWN_MAX = 40
 
 
 class UsingLine(NamedTuple):
@@ -92,9 +94,14 @@ def render_edge(graph: Graph, edge: int, lines: Sequence[int] = ()) -> GraphEdge
         edge=EDGE_KINDS[edges.kind[edge]],
         status=EDGE_STATUSES[edges.status[edge]],
         strategy=STRATEGIES[edges.strategy[edge]],
-        lines=tuple(lines[:LINES_SHOWN_MAX]) or (int(edges.line[edge]),),
+        lines=tuple(lines[: _shown_max(graph, int(edges.source[edge]))]) or (int(edges.line[edge]),),
         total_lines=max(len(lines), 1),
     )
+
+
+def _shown_max(graph: Graph, source: int) -> int:
+    is_tests = graph.is_file(source) and graph.is_in_test(source)
+    return TEST_LINES_SHOWN_MAX if is_tests else LINES_SHOWN_MAX
 
 
 def render_edges(graph: Graph, edges: Numbers) -> tuple[GraphEdge, ...]:

@@ -15,7 +15,7 @@ from prism_atlas.core.macro_subtypes import (
     lines_in_macros,
     macro_subtypes,
 )
-from prism_atlas.core.named_tests import TitleTexts
+from prism_atlas.core.named_tests import TitleTexts, titled_test_files
 from prism_atlas.core.rendering import UsingLine
 from prism_atlas.core.unresolved_calls import unresolved_stops
 from prism_contracts.code import Flag
@@ -33,6 +33,7 @@ from prism_contracts.rpc.graph import (
     WalkStop,
 )
 from prism_contracts.rpc.symbols import REFERENCES_BATCH_MAX, Reconciliation, SymbolAnswer, TextLine
+from prism_resolver.test_blocks import TestBlock, blocks_of, innermost_block
 
 # Listed among a receipt's missing legs when search could not check the answer against the text.
 TEXT = "text"
@@ -109,9 +110,14 @@ class TextChecks:
             )
             for line in lines
         ]
-        texts = await self._search.texts(request, ranges) if ranges else ()
+        wholes = [] if is_types else [_whole(graph, path) for path in titled_test_files(graph, lines)]
+        texts = await self._search.texts(request, [*ranges, *wholes]) if ranges else ()
+        files = dict(zip((one.file_path for one in wholes), texts[len(ranges) :], strict=True))
+        blocks = {path: blocks_of(text.split("\n")) for path, text in files.items() if text is not None}
         return tuple(
-            _source_line(line, text) for line, text in zip(lines, texts, strict=True) if text is not None
+            _source_line(line, text, blocks.get(line.path, ()))
+            for line, text in zip(lines, texts, strict=False)
+            if text is not None
         )
 
     async def _in_text(
@@ -220,11 +226,25 @@ class TextChecks:
         raise _not_found(symbol, known)
 
 
-def _source_line(line: UsingLine, text: str) -> SourceLine:
+def _whole(graph: Graph, path: str) -> FileRange:
+    """Returns all lines of a file, as the graph knows it."""
+    file = graph.find_file(path)
+    return FileRange(
+        file_path=path,
+        start_line=1,
+        end_line=max(1, int(graph.files.lines[file])),
+        generation=graph.strings[graph.files.generation[file]],
+    )
+
+
+def _source_line(line: UsingLine, text: str, blocks: Sequence[TestBlock]) -> SourceLine:
     block = read_block(text)
     if block is None:
         first = text.partition("\n")[0].strip()
-        return SourceLine(file_path=line.path, line=line.number, text=first)
+        test = innermost_block(blocks, line.number)
+        return SourceLine(
+            file_path=line.path, line=line.number, text=first, test=test.symbol() if test else None
+        )
     return SourceLine(
         file_path=line.path, line=line.number, text=block.header, end_line=line.number + block.rows - 1
     )

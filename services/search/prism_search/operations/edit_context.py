@@ -14,7 +14,7 @@ from prism_catalog.histories import Histories
 from prism_catalog.repositories import RepositoryCatalog
 from prism_catalog.target import Target
 from prism_contracts.code import TYPE_KINDS, EdgeKind, EdgeStatus, Flag
-from prism_contracts.rpc.common import ScopedRequest
+from prism_contracts.rpc.common import TEST_BLOCK, EnclosingSymbol, ScopedRequest
 from prism_contracts.rpc.graph import ImpactReply, ImpactRequest
 from prism_contracts.rpc.guidance import (
     EditContextReply,
@@ -255,7 +255,17 @@ def _reaching(known: ImpactReply) -> dict[str, Any]:
                 line=one.node.line,
                 symbol=one.node.symbol,
                 status=one.status,
-                via=one.uses.symbol if one.distance > 1 else "",
+                via=one.hook.name if one.hook else one.uses.symbol if one.distance > 1 else "",
+                around=EnclosingSymbol(
+                    name=one.node.symbol,
+                    kind="" if one.node.kind else TEST_BLOCK,
+                    start_line=one.node.start_line,
+                    end_line=one.node.end_line,
+                    outer=one.node.outer,
+                    marks=one.node.marks,
+                )
+                if one.node.symbol
+                else None,
             )
             for one in known.tests
         ),
@@ -288,6 +298,7 @@ def _test(entry: ReferenceEntry, caller: ReferenceEntry | None = None) -> Reachi
         symbol=entry.symbol,
         status=caller.status if caller else entry.status,
         via=caller.symbol if caller else "",
+        around=entry.enclosing if entry.enclosing and entry.enclosing.name else None,
     )
 
 

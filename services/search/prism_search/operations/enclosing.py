@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from prism_catalog.target import Target
 from prism_contracts.code import Flag
-from prism_contracts.rpc.common import EnclosingSymbol
+from prism_contracts.rpc.common import TEST_HOOK, EnclosingSymbol
 from prism_resolver.test_blocks import LANGUAGES as TEST_BLOCK_LANGUAGES
-from prism_resolver.test_blocks import TestBlock, blocks_of, innermost_block
+from prism_resolver.test_blocks import TestBlock, blocks_of, innermost_block, tests_around
 from prism_search.adapters.facts import Facts
 from prism_search.adapters.texts import Excerpt, read_excerpts
 from prism_search.core.around import TOP_LEVEL, SymbolsAround, symbols_around
@@ -35,6 +35,13 @@ class IndexedLine(NamedTuple):
         return cls(point.id, point.text("generation"), line)
 
 
+class SymbolsOfLines(NamedTuple):
+    """The symbol around each line; of lines in hooks, also the tests for which the hook runs."""
+
+    symbols: dict[IndexedLine, EnclosingSymbol]
+    tests: dict[IndexedLine, tuple[EnclosingSymbol, ...]]
+
+
 class EnclosingSymbols:
     """Looks up the symbols around lines."""
 
@@ -44,20 +51,27 @@ class EnclosingSymbols:
 
     async def find(self, target: Target, lines: Iterable[IndexedLine]) -> dict[IndexedLine, EnclosingSymbol]:
         """Returns the symbol around each line, without lines of files that changed or have no symbols."""
+        return (await self.find_with_tests(target, lines)).symbols
+
+    async def find_with_tests(self, target: Target, lines: Iterable[IndexedLine]) -> "SymbolsOfLines":
+        """Returns the symbols around lines, as `find`, and the tests for which those in hooks run."""
         by_file: dict[str, list[IndexedLine]] = {}
         for line in lines:
             by_file.setdefault(line.file, []).append(line)
         files = await self._facts.files(target, by_file)
         known = {id_: file for id_, file in files.items() if file.generation == by_file[id_][0].generation}
         blocks = await self._test_blocks(target, known.values())
-        found = {}
+        found: dict[IndexedLine, EnclosingSymbol] = {}
+        hooked: dict[IndexedLine, tuple[EnclosingSymbol, ...]] = {}
         for id_, file in known.items():
             definitions = file.outline.definitions()  # parsed once per file
             tests = blocks.get(id_, ())
             for line in by_file[id_] if definitions or tests else ():
                 if file.generation == line.generation:
                     found[line] = _around(definitions, tests, line.line)
-        return found
+                    if found[line].kind == TEST_HOOK:
+                        hooked[line] = tuple(test.symbol() for test in tests_around(tests, line.line))
+        return SymbolsOfLines(found, hooked)
 
     async def around(self, target: Target, point: StoredPoint, first: int, last: int) -> SymbolsAround | None:
         """Returns the symbols of a range of lines; None if the file changed or has no symbols."""

@@ -6,7 +6,7 @@ these files, else from what their parsers found ▶ lines of text that no edge e
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -19,6 +19,8 @@ from prism_contracts.rpc.common import EnclosingSymbol
 from prism_contracts.rpc.symbols import (
     REFERENCES_LIMIT_MAX,
     Definition,
+    HelpedTests,
+    PlacedSymbol,
     ReferenceEntry,
     ReferenceGroup,
     ReferencesRequest,
@@ -32,6 +34,7 @@ from prism_resolver.manifests import Packages
 from prism_resolver.modules import File, import_texts, imports, key
 from prism_resolver.occurrences import Occurrences
 from prism_resolver.program import Program
+from prism_resolver.test_blocks import marks_above
 from prism_runtime.packing import unpack_lines
 from prism_search.adapters.definitions import Definitions
 from prism_search.adapters.listing import Files, Listing
@@ -56,6 +59,8 @@ Labelled = TypeVar("Labelled", ReferenceEntry, TextLine)
 
 FILES_MAX = 1_000
 AROUND_MAX = 100
+# Tests that are named for a hook of them.
+HOOKED_TESTS_MAX = 30
 # Files of other repositories that are read for one definition.
 ELSEWHERE_FILES_MAX = 12
 # Definitions in other repositories that are named for a name that is imported.
@@ -224,7 +229,7 @@ class ReferenceFinder:
             IndexedLine.of(point, one.line) if (point := files.get((one.repo, one.file_path))) else None
             for one in lines
         ]
-        symbols = await self._enclosing.find(target, filter(None, places))
+        symbols, hooked = await self._enclosing.find_with_tests(target, filter(None, places))
         read = {(target.name_of(file.scope), file.path): file for file in texts}
         labels = iter(
             [
@@ -234,7 +239,10 @@ class ReferenceFinder:
                 for line, place in zip(lines, places, strict=True)
             ]
         )
-        update: dict[str, object] = {"entries": _labelled(found.entries, labels)}
+        update: dict[str, object] = {
+            "entries": _labelled(found.entries, labels),
+            "helped": (*found.helped, *_hooked(found.entries, places, symbols, hooked)),
+        }
         if text:
             unexplained = _labelled(text.unexplained_lines, labels)
             mentions = _labelled(text.mention_lines, labels)
@@ -330,10 +338,34 @@ def _used(uses: UsesReply) -> dict[str, dict[int, LineUse]]:
     return {path: line_uses(of_file) for path, of_file in found.items()}
 
 
+def _hooked(
+    entries: Iterable[ReferenceEntry],
+    places: Iterable[IndexedLine | None],
+    symbols: Mapping[IndexedLine, EnclosingSymbol],
+    tests: Mapping[IndexedLine, Sequence[EnclosingSymbol]],
+) -> list[HelpedTests]:
+    """Returns the hooks of tests that surely use the symbol, with the tests for which they run."""
+    found: dict[tuple[str, int], HelpedTests] = {}
+    for entry, place in zip(entries, places, strict=False):
+        if place and place in tests and entry.status is EdgeStatus.RESOLVED:
+            path = entry.file_path
+            found[path, symbols[place].start_line] = HelpedTests(
+                helper=PlacedSymbol(file_path=path, symbol=symbols[place]),
+                tests=tuple(
+                    PlacedSymbol(file_path=path, symbol=one) for one in tests[place][:HOOKED_TESTS_MAX]
+                ),
+                total=len(tests[place]),
+            )
+    return list(found.values())
+
+
 def _label(symbol: EnclosingSymbol | None, file: TextFile | None, line: int) -> EnclosingSymbol | None:
-    """Returns the symbol around a line; at top level the call of a macro, if the line is in one."""
-    if file is None or (symbol and symbol.name):
+    """Returns the symbol around a line, with the marks of a test; at top level the call of a macro around the line."""
+    if file is None:
         return symbol
+    if symbol and symbol.name:
+        marks = marks_above(file.lines, symbol.start_line) if file.is_test and not symbol.marks else ()
+        return symbol.model_copy(update={"marks": marks}) if marks else symbol
     call = call_around(file.lines, line, file.language)
     if call is None:
         return symbol

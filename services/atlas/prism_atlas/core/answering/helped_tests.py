@@ -1,12 +1,14 @@
 """Tests that use a symbol through a fixture or a helper of tests, which the references name."""
 
 from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, Graph, Mask
 from prism_atlas.core.hierarchy import CALLABLE
+from prism_atlas.core.reaching_tests import reaching_tests
 from prism_atlas.core.rendering import render_node
 from prism_atlas.core.roles import Role
 from prism_contracts.code import EdgeKind, EdgeStatus
@@ -31,7 +33,7 @@ class Helped(NamedTuple):
 def helped_tests(graph: Graph, sources: Iterable[int]) -> Helped:
     """Returns the functions in tests among the sources of references that are no tests, with the tests that run them.
 
-    Follows sure calls within tests, and requests of fixtures.
+    Follows sure calls within tests, requests of fixtures, and what runs before or after each test of a class.
     """
     sources = list(sources)
     if not sources:
@@ -44,12 +46,16 @@ def helped_tests(graph: Graph, sources: Iterable[int]) -> Helped:
     ]
     if not helpers:
         return Helped()
-    in_tests = graph.in_tests()
+    in_tests, every = graph.in_tests(), set(graph.with_role(Role.EVERY).tolist())
+    behind = {
+        one: {test.node for test in reaching_tests(graph, np.array([one], np.int32), candidates=False)}
+        for one in islice((one for one in helpers if one in every), HELPERS_MAX)
+    }
     dead = set[int]()
-    leading = [one for one in helpers if _leads_to_test(graph, one, tests, in_tests, dead)]
+    leading = [one for one in helpers if behind.get(one) or _leads_to_test(graph, one, tests, in_tests, dead)]
     found = []
     for helper in leading[:HELPERS_MAX]:
-        reached = sorted(_tests_running(graph, helper, tests, in_tests))
+        reached = sorted({*_tests_running(graph, helper, tests, in_tests), *behind.get(helper, ())})
         found.append(
             HelpedTests(
                 helper=_placed(graph, helper),

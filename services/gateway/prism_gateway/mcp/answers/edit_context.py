@@ -15,6 +15,7 @@ from prism_gateway.budget import chars, fit
 from prism_gateway.mcp.answers import edit_uses, quotes, references
 from prism_gateway.mcp.answers.files import numbered
 from prism_gateway.mcp.answers.impacts import command_lines
+from prism_gateway.mcp.answers.places import test_group
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
 from prism_gateway.mcp.answers.stale import since
 from prism_gateway.mcp.tool import Answer, Json
@@ -116,14 +117,10 @@ def _source_room(reply: EditContextReply, room: int) -> int:
 
 
 def _test_sizes(tests: Sequence[ReachingTest]) -> Iterator[int]:
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
     for test in tests:
-        row = (test.file_path, test.via)
-        yield (
-            len(test.symbol)
-            + LINE_CHARS
-            + (0 if row in seen else len(test.file_path) + len(test.via) + LINE_CHARS)
-        )
+        row = (test.file_path, test.via, test_group(test.around))
+        yield len(test.symbol) + 2 * LINE_CHARS + (0 if row in seen else sum(map(len, row)) + LINE_CHARS)
         seen.add(row)
 
 

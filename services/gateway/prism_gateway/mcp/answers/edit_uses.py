@@ -10,7 +10,7 @@ from prism_contracts.code import EdgeStatus
 from prism_contracts.rpc.guidance import ReachingTest
 from prism_contracts.rpc.symbols import ReferenceEntry, ReferenceGroup, SymbolReferences
 from prism_gateway.mcp.answers import references
-from prism_gateway.mcp.answers.places import TOP_LEVEL, symbol_name
+from prism_gateway.mcp.answers.places import TOP_LEVEL, symbol_name, test_group
 
 # A name with more matches is common; only COMMON_SHOWN_MAX of them are listed.
 CANDIDATES_MAX = 10
@@ -57,15 +57,15 @@ def use_lines(found: SymbolReferences) -> Iterator[str]:
 
 
 def test_lines(tests: Iterable[ReachingTest]) -> Iterator[str]:
-    """Returns a line per file and caller, with its tests."""
-    rows: dict[tuple[str, str], list[str]] = {}
+    """Returns a line per file, caller and group of tests, with the tests."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
     for test in tests:
         mark = "? " if test.status is EdgeStatus.CANDIDATE else ""
-        rows.setdefault((test.file_path, test.via), []).append(
-            f"{mark}{test.symbol or TOP_LEVEL}:{test.line}"
-        )
-    for (path, via), found in rows.items():
-        yield f"  {path}{f' through {via}' if via else ''}: {'; '.join(found)}"
+        shown = symbol_name(test.around) if test.around else f"{test.symbol or TOP_LEVEL}:{test.line}"
+        rows.setdefault((test.file_path, test.via, test_group(test.around)), []).append(f"{mark}{shown}")
+    for (path, via, group), found in rows.items():
+        inside = f", {group}" if group else ""
+        yield f"  {path}{inside}{f' through {via}' if via else ''}: {'; '.join(found)}"
 
 
 def _group(group: ReferenceGroup, entries: Sequence[ReferenceEntry]) -> Iterator[str]:

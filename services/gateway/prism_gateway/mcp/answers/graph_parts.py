@@ -1,10 +1,10 @@
 """What all answers about the graph share: nodes, call lines, trees, and the sentence about completeness."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from prism_contracts.base import Message
 from prism_contracts.code import EdgeKind, EdgeStatus, SymbolKind
-from prism_contracts.rpc.common import EnclosingSymbol, GraphReceipt
+from prism_contracts.rpc.common import TEST_BLOCK, EnclosingSymbol, GraphReceipt
 from prism_contracts.rpc.graph import (
     GraphEdge,
     GraphNode,
@@ -32,13 +32,23 @@ EDGE_CHARS = 120
 OTHERS_SHOWN_MAX = 5
 STOPS_NAMED_MAX = 3
 
-# The text of lines by path and number.
-LineTexts = Mapping[tuple[str, int], str]
+
+class LineTexts(dict[tuple[str, int], str]):
+    """The text of lines by path and number, and the tests around those that are in calls with a title."""
+
+    def __init__(self, lines: Iterable[SourceLine]) -> None:
+        self._lines = list(lines)
+        super().__init__({(line.file_path, line.line): line.text for line in self._lines})
+        self.tests = {(line.file_path, line.line): line.test for line in self._lines if line.test}
+
+    def without(self, places: Collection[tuple[str, int]]) -> "LineTexts":
+        """Returns the texts of other lines."""
+        return LineTexts(line for line in self._lines if (line.file_path, line.line) not in places)
 
 
 def texts_of(lines: Iterable[SourceLine]) -> LineTexts:
     """Returns the texts of a reply's lines by place."""
-    return {(line.file_path, line.line): line.text for line in lines}
+    return LineTexts(lines)
 
 
 def answer(structured: Json, lines: Iterable[str], receipt: GraphReceipt, cursor: str = "") -> Answer:
@@ -317,15 +327,41 @@ def _branch_lines(branch: TreeBranch, texts: LineTexts, indent: str) -> Iterator
         yield f"{name} (by override)"
         return
     path = branch.via.file_path or branch.node.file_path
+    if any((path, line) in texts.tests for line in branch.via.lines):
+        yield from _titled_lines(branch, path, texts, indent)
+        return
     behind, below = call_lines(branch.via, path, texts, f"{indent}  ")
     yield f"{name}{behind}"
     yield from below
 
 
+def _titled_lines(branch: TreeBranch, path: str, texts: LineTexts, indent: str) -> Iterator[str]:
+    """Returns the calls of a branch by the tests around them, where these are inside its node."""
+    node, via = enclosing(branch.node), branch.via
+    around = {
+        line: test
+        for line in via.lines
+        if (test := texts.tests.get((path, line))) and test.start_line >= node.start_line
+    }
+    places = [
+        PlaceLine(path, line, texts.get((path, line), ""), around.get(line, node)) for line in via.lines
+    ]
+    for row in list(place_lines(places))[1:]:
+        yield f"{indent}{mark(via.status)}{row[1:]}"
+    more = via.total_lines - len(via.lines)
+    if more:
+        yield f"{indent}    … {more} more"
+
+
 def enclosing(node: GraphNode) -> EnclosingSymbol:
     """Returns a node as the symbol around lines."""
     return EnclosingSymbol(
-        name=node.title, start_line=node.start_line, end_line=node.end_line, outer=node.outer
+        name=node.title,
+        kind=TEST_BLOCK if node.test and node.symbol and node.kind is None else "",
+        start_line=node.start_line,
+        end_line=node.end_line,
+        outer=node.outer,
+        marks=node.marks,
     )
 
 

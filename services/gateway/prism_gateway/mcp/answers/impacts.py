@@ -35,7 +35,14 @@ from prism_gateway.mcp.answers.level_parts import (
     levels_left_out,
     levels_lines,
 )
-from prism_gateway.mcp.answers.places import TOP_LEVEL, PlaceLine, place_lines, several
+from prism_gateway.mcp.answers.places import (
+    TOP_LEVEL,
+    PlaceLine,
+    place_lines,
+    several,
+    symbol_name,
+    test_group,
+)
 from prism_gateway.mcp.answers.receipts import receipt_json
 from prism_gateway.mcp.tool import Answer
 
@@ -176,12 +183,27 @@ def _test_lines(reply: ImpactReply) -> Iterator[str]:
     yield f"tests that reach it, nearest first ({reply.total_tests}):"
     for path, found in _by_file(reply.tests):
         levels = [
-            f"depth {distance}: {'; '.join(map(_test, tests))}"
+            f"depth {distance}: {'; '.join(_tests_by_way(tests))}"
             for distance, tests in groupby(found, key=lambda one: one.distance)
         ]
         yield f"  {path}: {'; '.join(levels)}"
     yield from _unsure_test_lines(reply)
     yield from command_lines(reply.test_commands)
+
+
+def _tests_by_way(tests: Iterable[AffectedNode]) -> Iterator[str]:
+    """Returns tests; in front of the first of several, the group around them and the hook or fixture that they run."""
+    for (group, way), found in groupby(tests, key=lambda one: (test_group(enclosing(one.node)), _way(one))):
+        before = ", ".join(filter(None, [group, way]))
+        yield f"{f'{before}: ' if before else ''}{'; '.join(map(_test, found))}"
+
+
+def _way(one: AffectedNode) -> str:
+    """Returns what leads to a test and is in tests itself: a hook, a fixture or a helper."""
+    if one.hook:
+        return f"through {symbol_name(one.hook)}"
+    is_helped = one.distance > 1 and one.uses.test and one.uses.symbol
+    return f"through {one.uses.symbol} ({one.uses.start_line}-{one.uses.end_line})" if is_helped else ""
 
 
 def _unsure_test_lines(reply: ImpactReply) -> Iterator[str]:
@@ -215,7 +237,8 @@ def _test(one: AffectedNode) -> str:
     unsure = "?" if one.status is EdgeStatus.CANDIDATE else ""
     # A title of a test has dots of its own.
     name = _last(node.symbol) if node.kind else node.symbol
-    return f"{unsure}{name or TOP_LEVEL}{node.parameters}{lines}"
+    marks = "".join(f" ({mark})" for mark in node.marks)
+    return f"{unsure}{name or TOP_LEVEL}{node.parameters}{lines}{marks}"
 
 
 def _completeness(reply: ImpactReply) -> str:

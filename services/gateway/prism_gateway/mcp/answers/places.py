@@ -4,12 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from prism_contracts.rpc.common import EnclosingSymbol
+from prism_contracts.rpc.common import TEST_BLOCK, TEST_HOOK, EnclosingSymbol
 from prism_contracts.rpc.symbols import TextLine
 
 TOP_LEVEL = "top level"
 # Between a function and a symbol that is local to it.
 LOCAL = " \u203a "
+# The kinds of what stands in a group of tests: `describe("depot", …)`.
+IN_GROUPS = frozenset({TEST_BLOCK, TEST_HOOK})
 
 
 class PlaceLine(NamedTuple):
@@ -24,13 +26,21 @@ class PlaceLine(NamedTuple):
 
 
 def place_lines(places: Iterable[PlaceLine]) -> Iterator[str]:
-    """Returns the lines by file, then by enclosing symbol with its range. `:` marks a match, `-` a neighbor."""
+    """Returns the lines by file, then by enclosing symbol with its range. `:` marks a match, `-` a neighbor.
+
+    Tests that are calls with a title stand below the group around them.
+    """
     for number, (file, found) in enumerate(groupby(places, key=lambda one: one.file)):
         if number:
             yield ""
         yield file
-        for symbol, lines in groupby(_each_line_once(list(found)), key=lambda one: one.enclosing):
-            yield from _symbol_lines(symbol, list(lines))
+        for group, of_group in groupby(
+            _each_line_once(list(found)), key=lambda one: test_group(one.enclosing)
+        ):
+            if group:
+                yield f"  {group}:"
+            for symbol, lines in groupby(of_group, key=lambda one: one.enclosing):
+                yield from _symbol_lines(symbol, list(lines), "    " if group else "  ")
 
 
 def file_label(path: str, repo: str = "") -> str:
@@ -52,16 +62,25 @@ def several(count: int, what: str) -> str:
 
 
 def symbol_name(symbol: EnclosingSymbol) -> str:
-    """Returns the name of a symbol with its range, if that is known, or `top level`.
+    """Returns the name of a symbol with its range and marks, if they are known, or `top level`.
 
-    A symbol that is local to a function follows it, after LOCAL.
+    A symbol that is local to a function follows it, after LOCAL. A test stands without its group.
     """
     if not symbol.name:
         return TOP_LEVEL
-    if symbol.outer:
+    if symbol.outer and symbol.kind not in IN_GROUPS:
         local = symbol.name.removeprefix(f"{symbol.outer.name}.")
         return f"{symbol_name(symbol.outer)}{LOCAL}{local} ({symbol.start_line}-{symbol.end_line})"
-    return f"{symbol.name} ({symbol.start_line}-{symbol.end_line})" if symbol.end_line else symbol.name
+    marks = "".join(f", {mark}" for mark in symbol.marks)
+    last = f"-{symbol.end_line}" if symbol.end_line > symbol.start_line else ""
+    return f"{symbol.name} ({symbol.start_line}{last}{marks})" if symbol.end_line else symbol.name
+
+
+def test_group(symbol: EnclosingSymbol | None) -> str:
+    """Returns the innermost group around a test, with its range; empty if there is none, or it is no such test."""
+    if symbol is None or symbol.outer is None or symbol.kind not in IN_GROUPS:
+        return ""
+    return symbol_name(symbol.outer)
 
 
 def _each_line_once(places: Sequence[PlaceLine]) -> Iterator[PlaceLine]:
@@ -78,15 +97,15 @@ def _each_line_once(places: Sequence[PlaceLine]) -> Iterator[PlaceLine]:
         yield place._replace(before=before, after=after)
 
 
-def _symbol_lines(symbol: EnclosingSymbol | None, places: Sequence[PlaceLine]) -> Iterator[str]:
+def _symbol_lines(symbol: EnclosingSymbol | None, places: Sequence[PlaceLine], indent: str) -> Iterator[str]:
     lines = list(_numbered(places))
     if symbol is None:
-        yield from (f"  {line}" for line in lines)
+        yield from (f"{indent}{line}" for line in lines)
     elif len(lines) == 1:
-        yield f"  {symbol_name(symbol)} {lines[0]}"
+        yield f"{indent}{symbol_name(symbol)} {lines[0]}"
     else:
-        yield f"  {symbol_name(symbol)}"
-        yield from (f"    {line}" for line in lines)
+        yield f"{indent}{symbol_name(symbol)}"
+        yield from (f"{indent}  {line}" for line in lines)
 
 
 def _numbered(places: Sequence[PlaceLine]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from prism_gateway.mcp.answers.places import (
     place_lines,
     several,
     symbol_name,
+    test_group,
     with_form,
 )
 from prism_gateway.mcp.answers.receipts import receipt_json, receipt_line
@@ -382,7 +383,7 @@ def _are_many(entries: Sequence[ReferenceEntry], found: SymbolReferences, layout
 def _helped_lines(found: SymbolReferences) -> Iterator[str]:
     """Returns the tests that use the symbol through fixtures and helpers, a line for each of these."""
     if found.helped:
-        yield "tests that run it through a fixture or a helper:"
+        yield "tests that run it through a fixture, a hook or a helper:"
     for one in found.helped:
         path, tests = one.helper.file_path, []
         for test in one.tests:
@@ -390,7 +391,9 @@ def _helped_lines(found: SymbolReferences) -> Iterator[str]:
             tests.append(shown if test.file_path == path else f"{test.file_path} {shown}")
             path = test.file_path
         more = f", … {one.total - len(tests)} more" if one.total > len(tests) else ""
-        yield f"  {one.helper.file_path} {symbol_name(one.helper.symbol)}: {', '.join(tests)}{more}"
+        group = test_group(one.helper.symbol)
+        helper = f"{symbol_name(one.helper.symbol)}{f' of {group}' if group else ''}"
+        yield f"  {one.helper.file_path} {helper}: {', '.join(tests)}{more}"
     if found.helped_left_out:
         yield f"  … and {several(found.helped_left_out, 'more helper')} that tests run: narrow with path_filter"
 
@@ -481,13 +484,17 @@ def _rows_by_file(
 ) -> Iterator[str]:
     """Returns a row per file, without the text of the lines: `a.py: add (1-9) 3/5, pop (11-20) 12`."""
     for file, of_file in groupby(lines, key=lambda line: _file(line, with_repo)):
-        symbols: dict[str, list[str]] = {}
+        groups: dict[str, dict[str, list[str]]] = {}
         for line in of_file:
             around = enclosing_of(line)
             number = f"{line.line}{_overloads_of(line, overloads)}"
+            symbols = groups.setdefault(test_group(around), {})
             symbols.setdefault(symbol_name(around) if around else "", []).append(number)
-        places = (f"{symbol} {'/'.join(numbers)}".strip() for symbol, numbers in symbols.items())
-        yield f"  {file}: {', '.join(places)}"
+        rows = []
+        for group, symbols in groups.items():
+            places = (f"{symbol} {'/'.join(numbers)}".strip() for symbol, numbers in symbols.items())
+            rows.append(f"{group}: {', '.join(places)}" if group else ", ".join(places))
+        yield f"  {file}: {'; '.join(rows)}"
 
 
 def _file(line: ReferenceEntry | TextLine, with_repo: bool) -> str:

@@ -131,7 +131,7 @@ def _informative(texts: LineTexts, subtypes: Sequence[TreeBranch]) -> LineTexts:
         for line in branch.via.lines
         if branch.node.start_line <= line <= branch.node.end_line
     }
-    return {place: text for place, text in texts.items() if place not in own}
+    return texts.without(own)
 
 
 def _headers(reply: TypeHierarchyReply) -> list[TextLine]:
