@@ -202,14 +202,17 @@ class Inference:
             return None
         holding = [one for one in imported if location.line == 0 or location.line in one.lines]
         values = [
-            self._program.imported_value(unit, one) for one in sorted(holding, key=lambda one: len(one.lines))
+            (self._program.imported_value(unit, one), one)
+            for one in sorted(holding, key=lambda one: len(one.lines))
         ]
         if not values:
             return None
-        value = next((value for value in values if value.is_known), values[0])
+        value, binding = next((one for one in values if one[0].is_known), values[0])
         if not value.is_known and unit.language in OPEN_TYPES:
             return None  # the import names a type, not a file
         own = self._in_file(name, location)
+        if own is not None and binding.is_in_function:
+            return value if location.line else own
         if own is not None and extends_its_import(unit, name):
             return value if _is_before_class(name, location) else own
         return _imported_or_own(value, own)

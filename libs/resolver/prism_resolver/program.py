@@ -941,7 +941,7 @@ class Program:
         imported: list[SymbolRef] = []
         for one in unit.imports.get(name, ()):
             located = self.locate(unit, one.module)
-            if located.certainty is Certainty.YES:
+            if located.certainty is Certainty.YES and not one.is_in_function:
                 others = (other for other in located.units if other is not unit)
                 imported += (
                     SymbolRef(other.id, at) for other in others for at in other.named.get(one.name, ())

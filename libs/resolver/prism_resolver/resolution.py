@@ -6,7 +6,7 @@ has no edge.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -853,6 +853,8 @@ class Resolver:
         """Returns a variable's value at a line in the enclosing functions; None without such a variable."""
         while True:
             binding = self._binding_at(symbol, name, line)
+            if binding and (symbol, name, binding.line) in self._local_functions:
+                return None  # `const weigh: Scale = (one) => …` is a definition
             is_parameter = binding is None or not (binding.type or binding.made_by or binding.until)
             if is_parameter and name in self._fixture_parameters.get(symbol, ()):
                 value = self._fixture_value(symbol, name)
@@ -873,6 +875,15 @@ class Resolver:
             value = self._inference.variable_at(name, Location(self._unit, line=line))
             return LOCAL if not value.is_known and self._unit.language in ECMASCRIPT else value
         return None
+
+    @cached_property
+    def _local_functions(self) -> Container[tuple[int, str, int]]:
+        """The functions in functions, by the symbol around them, name and line."""
+        return {
+            (one.parent, one.name, one.name_line)
+            for one in self._facts.symbols
+            if one.parent >= 0 and one.kind in CALLABLE_KINDS
+        }
 
     @cached_property
     def _fixture_parameters(self) -> Mapping[int, frozenset[str]]:

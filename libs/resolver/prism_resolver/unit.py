@@ -77,6 +77,9 @@ class UnitDefinition(NamedTuple):
         return self.labelled or self.parameters
 
 
+EVERY_LINE = range(1, 1 << 31)
+
+
 class Import(NamedTuple):
     """A name that a file imports from a module, and its local name."""
 
@@ -84,6 +87,11 @@ class Import(NamedTuple):
     name: str
     module: str
     lines: range  # the lines where the import applies: those of the enclosing function
+
+    @property
+    def is_in_function(self) -> bool:
+        """Whether it binds a name in a function only, so that the name of the file means something else."""
+        return self.lines != EVERY_LINE
 
     @property
     def modules(self) -> Sequence[str]:
@@ -559,7 +567,7 @@ class _UnitReader:
     def _lines_of(self, symbol: int) -> range:
         symbol = enclosing_callable(self._facts, symbol)
         if symbol < 0:
-            return range(1, 1 << 31)
+            return EVERY_LINE
         return range(self._facts.symbols[symbol].start_line, self._facts.symbols[symbol].end_line + 1)
 
 

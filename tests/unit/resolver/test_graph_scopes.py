@@ -312,3 +312,31 @@ def test_a_name_before_its_variable_means_the_function() -> None:
         "a/run.go:5 key -> a/key.go:key same_package",
     } <= found
     assert not [edge for edge in found if edge.startswith("a/run.go:7 gate ")]
+
+
+def test_a_local_function_whose_variable_has_a_type_is_that_function() -> None:
+    code = (
+        "import { Scale } from './scales';\n"
+        "export function plan() {\n"
+        "  const weigh: Scale<number> = (one) => one;\n"
+        "  return [1].map(weigh).concat(weigh(2));\n"
+        "}\n"
+    )
+    assert edges_of({"a.ts": code}) >= {"a.ts:4 weigh -> a.ts:plan.weigh same_file"}
+
+
+def test_an_import_in_a_function_gives_its_name_a_meaning_in_that_function_only() -> None:
+    files = {
+        "town/__init__.py": "from .desk import weigh\n",
+        "town/desk.py": "def weigh():\n    from .scales import weigh\n\n    return weigh()\n\n\ndef ship():\n    weigh()\n",
+        "town/scales.py": "def weigh(): ...\n",
+        "a.py": "import town\ntown.weigh()\n",
+    }
+    edges = {one for one in edges_of(files) if " weigh ->" in one and ":* " not in one}
+    assert edges == {
+        "town/__init__.py:1 weigh -> town/desk.py:weigh import",
+        "town/desk.py:2 weigh -> town/scales.py:weigh import",
+        "town/desk.py:4 weigh -> town/scales.py:weigh import",
+        "town/desk.py:8 weigh -> town/desk.py:weigh same_file",
+        "a.py:2 weigh -> town/desk.py:weigh module",
+    }
