@@ -729,7 +729,11 @@ class Program:
             return member
         named = located if _names_module(one) else self.locate(unit, joined)
         if located.units and not named.units and unit.language != "rust":
-            return EXTERNAL if located.certainty is Certainty.YES else UNKNOWN
+            # What a file imports from itself is what it else has of the name, which may come from a cycle of imports.
+            is_certain = located.certainty is Certainty.YES and any(
+                other is not own for other in located.units
+            )
+            return EXTERNAL if is_certain else UNKNOWN
         is_foreign = not named.units and (
             (unit.language in ECMASCRIPT and self._is_foreign(unit, one.module))
             or (unit.language == "python" and self._is_foreign_package(unit, one.module))

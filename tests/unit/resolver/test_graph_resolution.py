@@ -224,8 +224,17 @@ TWO_WILDCARDS = {
     "a.py": "def a(): ...\n",
 }
 
+# In some orders, `a` was asked for `b` while `b` was, and its import from itself made the name one of outside.
+FROM_ITSELF = {
+    "a.py": "from b import b\nfrom a import b\n",
+    "b.py": "from a import b\nfrom c import b\n",
+    "c.py": "def b(): ...\n",
+}
+
 
 @given(programs(), st.randoms(use_true_random=False))
+@example(FROM_ITSELF, random.Random(0))
+@example(FROM_ITSELF, random.Random(1))
 @example(TWO_WILDCARDS, random.Random(0))
 @example(TWO_WILDCARDS, random.Random(1))
 def test_the_order_of_files_does_not_matter(files: dict[str, str], chance: random.Random) -> None:
