@@ -137,6 +137,10 @@ class Program:
         self._wildcard_closures: dict[str, Mapping[str, Certainty]] = {}
         # File of Rust -> the enumerations and modules in braces that it opens.
         self._opened: dict[str, Sequence[str]] = {}
+        # Whether a name is that of a crate, by file.
+        self._crates: dict[tuple[str, str], bool] = {}
+        # Parts of a path of Rust that lead to a file, by file and path.
+        self._parts_of_paths: dict[tuple[str, str], int] = {}
         self._visible_usings: dict[str, Mapping[str, Sequence[str]]] = {}
         # Values that are being computed, to end cycles of imports. Cleared when the outermost lookup ends.
         self._in_progress: dict[tuple[str, str], Value] = {}
@@ -448,6 +452,8 @@ class Program:
             self._types,
             self._visible_usings,
             self._opened,
+            self._crates,
+            self._parts_of_paths,
             self.lineages,
             self.originals,
             self.results,
@@ -754,9 +760,13 @@ class Program:
 
     def is_crate(self, unit: Unit, name: str) -> bool:
         """Returns whether a name is that of a crate: `crate`, one of a repository, or one that a manifest lists."""
-        return unit.language == "rust" and (
-            name == "crate" or bool(self._in_package(unit, name).units) or self.is_foreign_crate(unit, name)
-        )
+        if unit.language != "rust":
+            return False
+        known = (unit.id, name)
+        if known not in self._crates:
+            is_here = name == "crate" or bool(self._in_package(unit, name).units)
+            self._crates[known] = is_here or self.is_foreign_crate(unit, name)
+        return self._crates[known]
 
     def is_foreign_crate(self, unit: Unit, path: str) -> bool:
         """Returns whether a path of Rust begins with a crate that a manifest lists and no repository provides."""
@@ -770,16 +780,26 @@ class Program:
     def _inside_module(self, unit: Unit, path: str, name: str) -> Value:
         """Returns what a path of Rust names inside a file: a case of an enumeration, or a member of `mod gates { … }`."""
         parts = path.split("::")
-        for count in range(len(parts), 0, -1):
-            located = self.locate(unit, "::".join(parts[:count]))
-            if located.units:
-                value = _module_value(located)
-                break
-        else:
-            count, value = 1, self.exported_value(unit, parts[0])
-        for part in (*parts[count:], name):
+        count = self._parts_in_files(unit, path)
+        value = (
+            _module_value(self.locate(unit, "::".join(parts[:count])))
+            if count
+            else self.exported_value(unit, parts[0])
+        )
+        for part in (*parts[count or 1 :], name):
             value = self._member_inside(value, part)
         return value
+
+    def _parts_in_files(self, unit: Unit, path: str) -> int:
+        """Returns how many parts of a path of Rust lead to a file; 0 if none does."""
+        known = (unit.id, path)
+        if known not in self._parts_of_paths:
+            parts = path.split("::")
+            counts = range(len(parts), 0, -1)
+            self._parts_of_paths[known] = next(
+                (count for count in counts if self.locate(unit, "::".join(parts[:count])).units), 0
+            )
+        return self._parts_of_paths[known]
 
     def _member_inside(self, value: Value, name: str) -> Value:
         """Returns what a file, an enumeration or a module in braces has under a name."""

@@ -711,7 +711,8 @@ class Resolver:
         steps = steps_of(qualifier, subscripts=self._unit.language == "cpp")
         location = self._location_of(reference.symbol, reference.line)
         value = self._inference.value_of(steps, location)
-        module = self._module_behind(steps, location) if len(steps) == 1 else UNKNOWN
+        is_module = value.kind is ValueKind.MODULE
+        module = self._module_behind(steps, location) if len(steps) == 1 and not is_module else UNKNOWN
         if module.is_known and not self._inference.member_of(value, reference.name).is_known:
             found = self._inference.member_of(module, reference.name)
             if found.kind is ValueKind.SYMBOL:  # `let depot = depot::open();`
@@ -752,7 +753,7 @@ class Resolver:
 
     def _module_behind(self, steps: Sequence[Step], location: Location) -> Value:
         """Returns the module that a name means beside a variable of its name; unknown without one."""
-        if self._unit.language not in LOCALS_HIDE_NO_MODULE:
+        if self._unit.language not in LOCALS_HIDE_NO_MODULE or location.local(steps[0].name) is None:
             return UNKNOWN
         outside = self._inference.value_of(steps, Location(self._unit, location.inside, location.line))
         return outside if outside.kind is ValueKind.MODULE else UNKNOWN
@@ -809,11 +810,10 @@ class Resolver:
 
     def _binding_at(self, symbol: int, name: str, line: int) -> Binding | None:
         """Returns the binding of a symbol that is in force on a line: the last one, or the one of the smallest block."""
-        found = [
-            one
-            for one in self._local_bindings.get((symbol, name), ())
-            if one.line <= line and (line <= one.until or not one.until)
-        ]
+        known = self._local_bindings.get((symbol, name))
+        if known is None:
+            return None
+        found = [one for one in known if one.line <= line and (line <= one.until or not one.until)]
         return max(found, key=_force, default=None)
 
     def _field_or_method(self, member: Value, kind: ReferenceKind) -> Value:

@@ -25,6 +25,9 @@ class ValueKind(Enum):
     LOCAL = auto()  # a local variable of unknown value
     UNKNOWN = auto()
 
+    # Each kind is one object. The hash of an `Enum` is a call in Python, and there are many.
+    __hash__ = object.__hash__
+
 
 class Value(NamedTuple):
     """The value of an expression. `symbols` are its definitions; for an instance, those of its class."""

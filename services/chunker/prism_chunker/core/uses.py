@@ -107,7 +107,8 @@ def read_uses(
             # In `exports.open = exports.start = …`, `exports.start` is assigned, and is what `open` is.
             is_exported = kind is ReferenceKind.ALIAS and "alias" in captures
             owner, start = _implied(node, start, syntax.source) if has_implicit else (None, start)
-            is_tag = owner is not None or (node.parent is not None and node.parent.type in _TAGGED)
+            around = node.parent
+            is_tag = owner is not None or (around is not None and around.type in _TAGGED)
             may_begin = is_tag or scopes.may_begin(syntax.source, begin)
             # The class in the head of a member's definition, which begins at the same byte.
             is_owner = "of" in captures and start in heads and start not in owners
@@ -175,20 +176,25 @@ def read_objects(
     That is `parcel` of `parcel.weight`, and of `parcel()`. `places` are those of the references, whose objects
     are known.
     """
-    taken = {node.end_byte for node, _ in places.values()}
+    taken, has_tokens = {node.end_byte for node, _ in places.values()}, syntax.has_tokens
     found = {one.name for one in references if one.kind is ReferenceKind.CALL and not one.qualifier}
     for captures in syntax.matches_with("value"):
         node = captures["value"][0]
         if has_implicit and is_implicit(node):
             found.add(head_of(owner_of(node, syntax.source)))
             continue
+        if node.end_byte in taken:
+            continue
         start = captures["on"][0].start_byte if "on" in captures else _start(captures, node, syntax)
-        is_operand = node.parent is not None and node.parent.type == _OPERATION
-        is_part = syntax.has_tokens and start < node.start_byte
-        is_read = node.type in _READS or is_operand or "on" in captures or is_part
-        if node.end_byte not in taken and is_read and (head := _HEAD.match(syntax.source, start)):
+        is_part = has_tokens and start < node.start_byte
+        is_read = "on" in captures or node.type in _READS or is_part or _is_operand(node)
+        if is_read and (head := _HEAD.match(syntax.source, start)):
             found.add(head.group(1).decode("utf-8", "replace"))
     return found
+
+
+def _is_operand(node: Node) -> bool:
+    return node.parent is not None and node.parent.type == _OPERATION
 
 
 def _alias(captures: Captures, node: Node, scopes: "Scopes", source: bytes) -> str:

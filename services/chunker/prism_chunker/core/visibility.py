@@ -239,13 +239,15 @@ class Visibility:
         is_local = span.is_part or self._nesting.around(node.start_byte) >= 0
         if not (self.has_rules and variable.subject == "bound" and is_local):
             return Lines(first, 0)
-        begin = self._line_start(min(node.start_byte, span.start))
+        begin, end = self._line_start(min(node.start_byte, span.start)), self._line_end(span.start)
+        if not span.is_part and source.count(name, begin, end) == 1:
+            return Lines(first, 0)  # the most common case
         widths = (
             self._line_end(at) - self._line_start(at) for at in (begin, span.start, max(span.end - 1, 0))
         )
         if max(widths) > LINE_BYTES_MAX:
             return Lines(first, 0)
-        places = self._uses(name, begin, self._line_end(span.start))
+        places = self._uses(name, begin, end)
         inside = [at for at in places if self._is_inside(at, span, variable)]
         outside = [at for at in places if at not in inside and at != node.start_byte]
         start = first + source.count(b"\n", node.start_byte, max(node.start_byte, span.start))
