@@ -354,3 +354,19 @@ async def test_a_name_from_outside_has_its_module(ask) -> None:
     (answer,) = await ask("lru_cache")
     assert [(one.module, one.files) for one in answer.imported_from] == [("functools", 2)]
     assert answer.reconciliation.text_lines == 4
+
+
+AGAIN = {
+    "town/__init__.py": "from gates import swing\n",
+    "town/depot.py": "from town import swing\n\n\nswing()\n",
+    "user.py": "import town\n\n\ntown.swing()\n",
+}
+
+
+@pytest.mark.parametrize("corpus", [{"acme/app": AGAIN}])
+async def test_a_name_from_outside_that_is_exported_again_has_its_modules(ask) -> None:
+    (answer,) = await ask("swing")
+    assert {(one.module, one.files) for one in answer.imported_from} == {("gates", 1), ("town", 2)}
+    shown = {f"{one.file_path}:{one.line}" for one in answer.reconciliation.unexplained_lines}
+    shown |= {f"{one.file_path}:{one.line}" for one in answer.reconciliation.other}
+    assert shown == {"town/__init__.py:1", "town/depot.py:1", "town/depot.py:4", "user.py:4"}

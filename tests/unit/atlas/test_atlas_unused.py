@@ -211,6 +211,29 @@ def test_a_decorator_may_register():
     assert groups({"depot.py": inert}) == {"_weigh": "unused"}
 
 
+@pytest.mark.parametrize(
+    "mark",
+    ['@app.get("/")', '@app.route("/depots")', "@click.command()", "@cli.command()", "@receiver(saved)", "@bus.on('weigh')"],
+)  # fmt: skip
+def test_what_a_decorator_registers_is_no_zero(mark):
+    code = f"from depots import *\n\n{mark}\ndef _weigh():\n    return 1\n"
+    assert groups({"depot.py": code}).get("_weigh") != "unused"
+    bare = code.replace(f"{mark}\n", "")
+    assert groups({"depot.py": bare}) == {"_weigh": "unused"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("api.py", '@app.get("/")\ndef index():\n    return _used()\n\ndef _used():\n    return 1\n'),
+        ("cli.py", "@click.command()\ndef send():\n    return _used()\n\ndef _used():\n    return 1\n"),
+        ("App.java", 'class App {\n  @GetMapping("/")\n  String home() { return used(); }\n  private String used() { return ""; }\n}\n'),
+    ],
+)  # fmt: skip
+def test_what_an_entry_point_reaches_is_used(path, code):
+    assert groups({path: code}) == {}
+
+
 def test_a_member_may_override_one_of_a_supertype_outside():
     code = "import ast\n\nclass Walk(ast.NodeVisitor):\n    def visit_Call(self, node):\n        return 1\n\nWalk()\n"
     assert DoubtReason.INHERITED in reasons({"depot.py": code}, "Walk.visit_Call")

@@ -192,9 +192,11 @@ def test_name_of_another_package_is_no_candidate() -> None:
         "package.json": '{"name": "depot", "dependencies": {"gates": "1"}}',
         "a.js": "const { open } = require('gates');\nopen();\nconst fs = require('fs');\nfs.read();\n"
         "const gate = new (require('gates').Gate)();\n",
-        "b.js": "exports.open = function () {};\nexports.read = function () {};\n",
+        "b.js": "function open() {}\nfunction read() {}\nfunction Gate() {}\nmodule.exports = { open, read };\n",
     }
     assert edges_between_files(files) == set()
+    unlisted = files | {"package.json": '{"name": "depot"}'}
+    assert {edge.rpartition(" ")[0] for edge in edges_between_files(unlisted)} == {"0:a.js -> 0:b.js"}
 
 
 def test_called_result_of_require_is_no_module() -> None:

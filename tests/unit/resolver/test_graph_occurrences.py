@@ -186,3 +186,20 @@ def test_two_indexes_of_a_file_are_combined() -> None:
     assert found
     assert {spot.file for spot in found} == {"parcels/rates.py", "parcels/fees.py"}
     assert both.find(DEPOT, FILES[DEPOT], 1, "rate") is None
+
+
+def test_an_index_of_commonjs_keeps_the_edges_that_it_lacks() -> None:
+    """An indexer of TypeScript lists neither what `exports.f = …` defines nor the calls of it."""
+    files = {
+        "gate.js": "exports.swing = function () {};\nfunction weigh() {}\nexports.weigh = weigh;\n",
+        "main.js": "const gate = require('./gate');\ngate.swing();\ngate.weigh();\n",
+    }
+    whole, weigh = (f"scip-typescript npm . . `gate.js`/{name}" for name in ("", "weigh()."))
+    index = [
+        document("gate.js", [define(whole, 0, 0, 0), define(weigh, 1, 9, 14)]),
+        document("main.js", [At(whole, 0, 6, 10), At(weigh, 2, 5, 10)]),
+    ]
+    assert edges_in(index, files, path="main.js") == {
+        "module gate.js exports.swing",
+        "scip gate.js weigh",
+    }

@@ -62,6 +62,9 @@ def targets(user: str) -> set[str]:
         ("use face::depot::open;\nfn main() { open(); }\n", "open -> open"),
         ("use face::core_::depot::open;\nfn main() { open(); }\n", "open -> open"),
         ("use face::core_;\nfn main() { core_::depot::open(); }\n", "open -> open"),
+        ("use face::core_::depot::*;\nfn main() { open(); }\n", "open -> open"),
+        ("use face::mc::*;\nfn main() { start(); }\n", "start -> open"),
+        ("use face::*;\nfn main() { Depot::new(); }\n", "new -> Depot.new"),
     ],
 )
 def test_reexports_are_followed_across_crates(user: str, found: str) -> None:

@@ -325,6 +325,234 @@ def test_calls_among_the_arguments_of_a_macro_are_calls() -> None:
     assert uses("a.rs", code, "open") == {"Depot.open"}
 
 
-def test_a_lambda_that_forwards_calls_the_function() -> None:
-    assert uses("a.py", "def work(x): ...\nrun = lambda x: work(x)\nrun(1)\n", "work") == {"work"}
-    assert uses("a.ts", "function work(n) {}\nconst run = (n) => work(n);\nrun(1);\n", "work") == {"work"}
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def work(x): ...\nrun = lambda x: work(x)\nrun(1)\n"),
+        ("a.ts", "function work(n) {}\nconst run = (n) => work(n);\nrun(1);\n"),
+        ("a.java", "class U { static void work(int n) {} Runnable run = () -> work(1); }\n"),
+        ("a.cs", "class U { static void work(int n) {} Action run = () => work(1); }\n"),
+        ("a.kt", "fun work(n: Int) {}\nval run = { n: Int -> work(n) }\n"),
+        ("a.swift", "func work(_ n: Int) {}\nlet run = { (n: Int) in work(n) }\n"),
+        ("a.rs", "fn work(n: u8) {}\nfn f() { let run = |n| work(n); run(1); }\n"),
+        ("a.go", "func work(n int) {}\nvar run = func(n int) { work(n) }\n"),
+        ("a.cpp", "void work(int n) {}\nauto run = [](int n) { work(n); };\n"),
+        ("a.php", "function work($n) {}\n$run = fn($n) => work($n);\n"),
+        ("a.rb", "def work(n)\nend\nRUN = ->(n) { work(n) }\n"),
+    ],
+)
+def test_a_lambda_that_forwards_calls_the_function(path: str, code: str) -> None:
+    assert {one.removeprefix("U.") for one in uses(path, code, "work")} == {"work"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def work(): ...\ndef f(): run(work)\n"),
+        ("a.ts", "function work() {}\nfunction f() { return [1].map(work); }\n"),
+        ("a.java", "class U { void work() {} void f() { run(this::work); } }\n"),
+        ("a.cs", "class U { void work() {} void F() { Run(work); } }\n"),
+        ("a.kt", "fun work() {}\nfun f() { run(::work) }\n"),
+        ("a.swift", "func work() {}\nfunc f() { run(work) }\n"),
+        ("a.rs", "fn work() {}\nfn f() { run(work); }\n"),
+        ("a.go", "func work() {}\nfunc f() { run(work) }\n"),
+        ("a.cpp", "void work() {}\nvoid f() { run(&work); }\n"),
+        ("a.php", "function work() {}\nfunction f() { run(work(...)); }\n"),
+        ("a.rb", "def work\nend\ndef f\n  run(method(:work))\nend\n"),
+    ],
+)
+def test_a_function_that_is_given_on_is_used(path: str, code: str) -> None:
+    assert {one.removeprefix("U.") for one in uses(path, code, "work")} == {"work"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def f(d: Depot): run(d.open)\n"),
+        ("a.ts", "function f(d: Depot) { run(d.open); }\n"),
+        ("a.java", "class U { void f(Depot d) { run(d::open); } }\n"),
+        ("a.cs", "class U { void F(Depot d) { Run(d.open); } }\n"),
+        ("a.kt", "fun f() { run(Depot::open) }\n"),
+        ("a.swift", "func f(d: Depot) { run(d.open) }\n"),
+        ("a.rs", "fn f() { run(Depot::open); }\n"),
+        ("a.go", "func f(d *Depot) { run(d.open) }\n"),
+        ("a.cpp", "void f() { run(&Depot::open); }\n"),
+        ("a.php", "function f(Depot $d) { run([$d, 'open']); }\n"),
+    ],
+)
+def test_a_method_that_is_given_on_is_used(path: str, code: str) -> None:
+    assert uses(path, code, "open") == {"Depot.open"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def work(): ...\nclass T:\n    def __init__(self): self.run = work\n"),
+        ("a.ts", "function work() {}\nclass T { run: () => void; constructor() { this.run = work; } }\n"),
+        ("a.java", "class U { Runnable run = this::work; void work() {} }\n"),
+        ("a.cs", "class U { Action run; void work() {} U() { run = work; } }\n"),
+        ("a.kt", "fun work() {}\nval run: () -> Unit = ::work\n"),
+        ("a.swift", "func work() {}\nlet run: () -> Void = work\n"),
+        ("a.rs", "fn work() {}\nstruct T { run: fn() }\nfn f() -> T { T { run: work } }\n"),
+        ("a.go", "type T struct { run func() }\nfunc work() {}\nvar t = T{run: work}\n"),
+        ("a.cpp", "void work() {}\nstruct T { void (*run)(); };\nT t = { work };\n"),
+        ("a.rb", "def work\nend\nRUN = method(:work)\n"),
+    ],
+)
+def test_a_function_that_is_stored_is_used_where_it_is_stored(path: str, code: str) -> None:
+    assert {one.removeprefix("U.") for one in uses(path, code, "work")} == {"work"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.ts", "function work() {}\nclass T { run: () => void = work; f() { this.run(); } }\n"),
+        ("a.ts", "function work() {}\nclass T { run = work; f() { this.run(); } }\n"),
+        ("a.cpp", "void work() {}\nstruct T { void (*run)(); };\nT t = { work };\nvoid f(T& t) { t.run(); }\n"),
+    ],
+)  # fmt: skip
+def test_a_call_of_a_field_may_run_the_function_in_it(path: str, code: str) -> None:
+    assert uses(path, code, "run") == {"T.run", "work?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "TABLE = {'a': Depot.open}\nTABLE['a']()\n"),
+        ("a.rs", "static TABLE: [fn(&Depot); 1] = [Depot::open];\nfn f(d: &Depot) { TABLE[0](d); }\n"),
+    ],
+)
+def test_a_call_through_a_table_of_methods_may_run_each(path: str, code: str) -> None:
+    assert uses(path, code, "TABLE") == {"TABLE", "Depot.open?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "class W:\n    def set(self) -> 'W': ...\n    def end(self): ...\nW().set().set().end()\n"),
+        ("a.py", "class W:\n    def set(self) -> Self: ...\n    def end(self): ...\ndef f():\n    w = W().set()\n    w.end()\n"),
+        ("a.ts", "class W { set() { return this; } end() {} }\nnew W().set().set().end();\n"),
+        ("a.ts", "class W { set(): this { return this; } end() {} }\nconst w = new W().set();\nw.end();\n"),
+        ("a.java", "class W { W set() { return this; } void end() {} void f() { new W().set().set().end(); } }\n"),
+        ("a.cs", "class W { W set() => this; void end() {} void F() { new W().set().set().end(); } }\n"),
+        ("a.kt", "class W { fun set(): W = this\n fun end() {} }\nfun f() { W().set().set().end() }\n"),
+        ("a.swift", "class W { func set() -> Self { self }\n func end() {} }\nfunc f() { W().set().set().end() }\n"),
+        ("a.rs", "struct W; impl W { fn new() -> Self { W }\n fn set(self) -> Self { self }\n fn end(self) {} }\nfn f() { W::new().set().set().end(); }\n"),
+        ("a.go", "type W struct{}\nfunc (w *W) set() *W { return w }\nfunc (w *W) end() {}\nfunc f() { w := &W{}; w.set().set().end() }\n"),
+        ("a.cpp", "struct W { W& set() { return *this; }\n void end() {} };\nvoid f() { W w; w.set().set().end(); }\n"),
+        ("a.php", "class W { function set(): static { return $this; }\n function end() {} }\nfunction f() { (new W())->set()->set()->end(); }\n"),
+    ],
+)  # fmt: skip
+def test_a_builder_that_returns_its_object_is_followed(path: str, code: str) -> None:
+    assert uses(path, code, "end") == {"W.end"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def f():\n    d = Depot()\n    d.open()\n"),
+        ("a.ts", "function f() { const d = new Depot(); d.open(); }\n"),
+        ("a.ts", "function f() { let d: Depot | null = other(); d.open(); }\n"),
+        ("a.java", "class U { void f() { var d = new Depot(); d.open(); } }\n"),
+        ("a.cs", "class U { void F() { var d = new Depot(); d.open(); } }\n"),
+        ("a.cs", "class U { void F() { Depot d = new(); d.open(); } }\n"),
+        ("a.kt", "fun f() { val d = Depot(1)\n d.open() }\n"),
+        ("a.swift", "func f() { let d = Depot()\n d.open() }\n"),
+        ("a.rs", "impl Depot { fn new() -> Depot { todo!() } }\nfn f() { let d = Depot::new(); d.open(); }\n"),
+        ("a.rs", "fn f() { let d = Depot { size: 1 }; d.open(); }\n"),
+        ("a.go", "func f() { d := &Depot{}; d.open() }\n"),
+        ("a.go", "func make() (*Depot, error) { return nil, nil }\nfunc f() { d, err := make(); d.open() }\n"),
+        ("a.cpp", "void f() { auto d = new Depot(); d->open(); }\n"),
+        ("a.cpp", "void f() { auto d = std::make_unique<Depot>(); d->open(); }\n"),
+        ("a.php", "function f() { $d = new Depot(); $d->open(); }\n"),
+        ("a.rb", "def f\n  d = Depot.new\n  d.open\nend\n"),
+    ],
+)  # fmt: skip
+def test_a_local_has_the_type_of_its_initial_value(path: str, code: str) -> None:
+    assert uses(path, code, "open") == {"Depot.open"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.java", "class U<T extends Depot> { void f(T d) { d.open(); } }\n"),
+        ("a.java", "class U { <T extends Depot> void f(T d) { d.open(); } }\n"),
+        ("a.cs", "class U<T> where T : Depot { void F(T d) { d.open(); } }\n"),
+        ("a.kt", "fun <T : Depot> f(d: T) { d.open() }\n"),
+        ("a.swift", "func f<T: Depot>(d: T) { d.open() }\n"),
+    ],
+)
+def test_a_type_parameter_has_the_members_of_its_bound(path: str, code: str) -> None:
+    assert uses(path, code, "open") == {"Depot.open"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def work(): ...\ndef f(work): work()\n"),
+        ("a.ts", "function work() {}\nfunction f(work: any) { work(); }\n"),
+        ("a.kt", "fun work() {}\nfun f(work: () -> Unit) { work() }\n"),
+        ("a.swift", "func work() {}\nfunc f(work: () -> Void) { work() }\n"),
+        ("a.rs", "fn work() {}\nfn f(work: fn()) { work(); }\n"),
+        ("a.go", "func work() {}\nfunc f(work func()) { work() }\n"),
+    ],
+)
+def test_a_parameter_hides_a_function_of_its_name(path: str, code: str) -> None:
+    assert uses(path, code, "work") == set()
+
+
+@pytest.mark.parametrize(
+    ("files", "edge"),
+    [
+        (
+            {
+                "town/__init__.py": "from .depot import Depot as Store\n",
+                "town/depot.py": "class Depot:\n    def open(self): ...\n",
+                "user.py": "from town import Store\ndef f(d: Store): d.open()\n",
+            },
+            "user.py:2 open -> town/depot.py:Depot.open",
+        ),
+        (
+            {
+                "town/index.ts": "export { Depot as Store } from './depot';\n",
+                "town/depot.ts": "export class Depot { open() {} }\n",
+                "user.ts": "import { Store } from './town';\nfunction f(d: Store) { d.open(); }\n",
+            },
+            "user.ts:2 open -> town/depot.ts:Depot.open",
+        ),
+        (
+            {
+                "src/lib.rs": "mod depot;\nmod user;\npub use depot::Depot as Store;\n",
+                "src/depot.rs": "pub struct Depot;\nimpl Depot { pub fn open(&self) {} }\n",
+                "src/user.rs": "use crate::Store;\nfn f(d: &Store) { d.open(); }\n",
+            },
+            "src/user.rs:2 open -> src/depot.rs:Depot.open",
+        ),
+        (
+            {
+                "a/depot.go": "package a\n\ntype Depot struct{}\n\nfunc (d *Depot) Open() {}\n",
+                "b/b.go": 'package b\n\nimport "example.org/acme/parcels/a"\n\ntype Store = a.Depot\n',
+                "c/c.go": 'package c\n\nimport "example.org/acme/parcels/b"\n\nfunc f(d *b.Store) { d.Open() }\n',
+            },
+            "c/c.go:5 Open -> a/depot.go:Depot.Open",
+        ),
+        (
+            {
+                "a/Depot.kt": "package a\nclass Depot { fun open() {} }\ntypealias Store = Depot\n",
+                "b/User.kt": "package b\nimport a.Store\nfun f(d: Store) { d.open() }\n",
+            },
+            "b/User.kt:3 open -> a/Depot.kt:Depot.open",
+        ),
+        (
+            {
+                "depot.hpp": "struct Depot {\n  void open() {}\n};\n",
+                "all.hpp": '#include "depot.hpp"\nusing Store = Depot;\n',
+                "user.cpp": '#include "all.hpp"\nvoid f(Store& d) { d.open(); }\n',
+            },
+            "user.cpp:2 open -> depot.hpp:Depot.open",
+        ),
+    ],
+    ids=["Python", "TypeScript", "Rust", "Go", "Kotlin", "C++"],
+)
+def test_a_parameter_may_have_a_type_that_is_exported_again(files: dict[str, str], edge: str) -> None:
+    assert f"{edge} receiver_type" in edges_of(files)
