@@ -68,7 +68,7 @@ def test_a_type_that_lacks_a_method_of_the_interface_is_not_reached() -> None:
     wider = GO["app.go"].replace("\tSort(n int) int\n", "\tSort(n int) int\n\tStop()\n")
     reply = path(GO | {"app.go": wider}, "App.Serve", "disk.read")
     assert reply.paths == ()
-    assert [node.symbol for node in reply.reaching] == ["disk.Get"]
+    assert [node.symbol for node in reply.reaching] == ["disk.Get", "Store.Get", "belt.Sort"]
 
 
 def test_a_call_of_a_name_with_many_definitions_leads_to_an_implementation() -> None:

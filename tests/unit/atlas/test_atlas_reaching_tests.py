@@ -358,3 +358,20 @@ def test_a_test_behind_a_hook_names_the_hook_and_its_group() -> None:
         "refuses": (("beforeEach", 9), "describe 'full'"),
         "ships": (None, "describe 'depot'"),
     }
+
+
+def test_tests_reach_a_method_of_go_through_the_interface_that_it_implements() -> None:
+    files = {
+        "go.mod": "module acme.example/town\n",
+        "stores.go": (
+            "package town\n\ntype Store interface {\n\tSave(n int) error\n}\n\n"
+            "type Disk struct{}\n\nfunc (d *Disk) Save(n int) error { return nil }\n\n"
+            "type Session struct {\n\tstore Store\n}\n\n"
+            "func (s *Session) Keep() error { return s.store.Save(1) }\n"
+        ),
+        "stores_test.go": (
+            'package town\n\nimport "testing"\n\n'
+            "func TestKeep(t *testing.T) {\n\ts := &Session{&Disk{}}\n\ts.Keep()\n}\n"
+        ),
+    }
+    assert reached(files, "stores.go:Disk.Save") == ["stores_test.go:TestKeep"]

@@ -5,7 +5,7 @@ from atlas_files import graph_of
 from graph_sketch import node, spelled
 
 from prism_atlas.core.go_methods import fits, method_contract
-from prism_atlas.core.structural import embedded_outside, implemented, implementing
+from prism_atlas.core.structural import embedded_outside, implemented, implementing, implied_overrides
 
 FILES = {
     "depot/store.go": """package depot
@@ -152,3 +152,24 @@ def test_named_slice_with_methods_is_no_generic_type():
     sizes = "package depot\ntype Sized interface { Len() int }\n"
     graph = graph_of({"sort.go": sorted_by_name, "sized.go": sizes})
     assert names(graph, implementing(graph, node(graph, "sized.go:Sized"))) == ["sort.go:ByName"]
+
+
+def test_methods_override_those_of_the_interfaces_that_their_types_implement() -> None:
+    graph = graph_of(FILES)
+    names = [graph.strings[graph.symbols.qualified_name[one]] for one in range(len(graph.symbols))]
+    paths = [graph.path(int(graph.symbols.file[one])) for one in range(len(graph.symbols))]
+    found = {(paths[below], names[below], names[above]) for below, above in implied_overrides(graph).tolist()}
+    assert found == {
+        ("depot/dock.go", "Dock.Load", "Store.Load"),
+        ("other/dock.go", "Dock.Load", "Store.Load"),
+        *(
+            (path, f"{owner}.Ship", f"{interface}.Ship")
+            for path, owner, interfaces in [
+                ("depot/dock_ship.go", "Dock", "Store Shipper"),
+                ("depot/van.go", "Van", "Shipper"),
+                ("other/dock.go", "Dock", "Store Shipper"),
+                ("other/dock.go", "Wrong", "Shipper"),
+            ]
+            for interface in interfaces.split()
+        ),
+    }

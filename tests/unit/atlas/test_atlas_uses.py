@@ -423,3 +423,25 @@ def test_calls_of_an_overridden_member_may_run_the_overriding_one():
         (10, EdgeStatus.RESOLVED),
         (18, EdgeStatus.RESOLVED),
     ]
+
+
+STORES = {
+    "stores.go": (
+        "package town\n\ntype Store interface {\n\tSave(n int) error\n}\n\n"
+        "type Disk struct{}\n\nfunc (d *Disk) Save(n int) error { return nil }\n\n"
+        "type Odd struct{}\n\nfunc (o *Odd) Save(name string) error { return nil }\n"
+    ),
+    "sessions.go": (
+        "package town\n\ntype Session struct {\n\tstore Store\n}\n\n"
+        "func (s *Session) Save() error { return s.store.Save(1) }\n"
+    ),
+}
+
+
+def test_a_call_of_an_interface_of_go_may_run_each_method_that_implements_it():
+    graph = graph_of(STORES)
+    found = by_graph(graph, "stores.go", "Disk.Save", 9)
+    assert [(one.file_path, one.line, one.strategy) for one in found.entries] == [
+        ("sessions.go", 7, Strategy.OVERRIDDEN)
+    ]
+    assert not by_graph(graph, "stores.go", "Odd.Save", 13).entries

@@ -1,6 +1,7 @@
 """Builds graphs from files and edges that arrive file by file. The order does not change the graph."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from prism_atlas.core.graph import (
     ROLES,
     STRATEGIES,
     SYMBOL_KINDS,
+    Codes,
     EdgeTable,
     EntryTable,
     ExternalTable,
@@ -39,6 +41,7 @@ from prism_atlas.core.references import (
 )
 from prism_atlas.core.roles import Role, RoleRow
 from prism_atlas.core.rows import GONE, Rows, nodes, order_by, repeated, rows_of, stack, starts
+from prism_atlas.core.structural import implied_overrides
 from prism_contracts.code import EdgeKind, EdgeStatus, Strategy, Symbol, SymbolFact
 from prism_contracts.rpc.maps import EntryKind
 from prism_resolver.unit import is_shared
@@ -215,11 +218,13 @@ class GraphBuilder:
         roles = _role_rows([self._roles[file] for file in ids], first_symbol)
         paths = [texts[self._files[file][0, 1]] for file in ids]
         requests = fixture_rows(symbol_table, paths, roles, edge_rows)
-        return Graph(
+        rows = np.concatenate([edge_rows, overrides, requests])
+        node_count = len(symbols) + len(ids)
+        graph = Graph(
             strings,
             _file_table(files, numbers, first_symbol),
             symbol_table,
-            edge_table(np.concatenate([edge_rows, overrides, requests]), len(symbols) + len(ids)),
+            edge_table(rows, node_count),
             reference_table(references, numbers, first_symbol),
             meaning_table(references, by_serial, first_symbol),
             alias_table(references, numbers),
@@ -228,6 +233,10 @@ class GraphBuilder:
             _entry_table([self._entries[file] for file in ids], first_symbol),
             _role_table(roles),
         )
+        implied = _implied_rows(graph)
+        if not len(implied):
+            return graph
+        return replace(graph, edges=edge_table(np.concatenate([rows, implied]), node_count))
 
     def _remap_targets(self, serial: int, moves: Numbers) -> None:
         """Make edges and references that point to a file's symbols follow them to their new positions."""
@@ -400,11 +409,27 @@ def _override_rows(symbols: SymbolTable, edge_rows: Rows, constructors: Numbers,
     inherits = INHERITS[kind]
     inheriting = Pairs(below[inherits], above[inherits], status[inherits].astype(np.uint8))
     found = overriding(symbols, constructors, inheriting, counts).without(edge_rows[kind == _OVERRIDES])
-    rows = np.empty((len(found.below), edge_rows.shape[1]), np.int32)
-    rows[:, 0], rows[:, 1], rows[:, 3] = found
+    return _rows_of_overrides(symbols, found.below, found.above, found.status)
+
+
+def _implied_rows(graph: Graph) -> Rows:
+    """Returns edge rows of the methods that implement one of an interface without saying so, as in Go."""
+    pairs = implied_overrides(graph)
+    below, above = pairs.T
+    edges = graph.edges
+    is_override = edges.kind == _OVERRIDES
+    known = np.column_stack([edges.source[is_override], edges.target[is_override]])
+    resolved = np.full(len(pairs), _STATUS_CODES[EdgeStatus.RESOLVED], np.uint8)
+    found = Pairs(below, above, resolved).without(known)
+    return _rows_of_overrides(graph.symbols, found.below, found.above, found.status)
+
+
+def _rows_of_overrides(symbols: SymbolTable, below: Numbers, above: Numbers, status: Codes) -> Rows:
+    rows = np.empty((len(below), EDGE_COLUMNS - 1), np.int32)  # nodes instead of files and positions
+    rows[:, 0], rows[:, 1], rows[:, 3] = below, above, status
     rows[:, 2] = _OVERRIDES
     rows[:, 4] = _STRATEGY_CODES[Strategy.INHERITED]
-    rows[:, 5] = symbols.name_line[found.below]
+    rows[:, 5] = symbols.name_line[below]
     return rows
 
 

@@ -5,7 +5,7 @@ names, parameters and results are.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +24,14 @@ CONCRETE = np.isin(SYMBOL_KINDS, [SymbolKind.STRUCT, SymbolKind.TYPE, SymbolKind
 
 
 class Method(NamedTuple):
-    """A method of a type: its contract, and the folder in which names without a package are defined."""
+    """A method of a type: its contract, and the folder in which names without a package are defined.
+
+    `node` is NONE for a method of the standard library.
+    """
 
     contract: str
     folder: str
+    node: int = NONE
 
 
 class MethodSet(NamedTuple):
@@ -84,26 +88,31 @@ def implemented(graph: Graph, type_: int) -> Numbers:
     return np.array(found, np.int32)
 
 
-def declared_by(graph: Graph, methods: Numbers) -> list[tuple[int, int]]:
-    """Returns the methods of interfaces that some methods implement, each with the method, in their order."""
+def implied_overrides(graph: Graph) -> Numbers:
+    """Returns the methods that implement one of an interface, as rows of the method and the interface's method.
+
+    A method that several types embed implements it once.
+    """
     symbols = graph.symbols
     languages = [graph.strings.find(name) for name in LANGUAGES]
-    if not np.isin(graph.files.language, languages).any():
-        return []
-    methods = methods[symbols.kind[methods] == METHOD]
-    methods = methods[np.isin(graph.files.language[symbols.file[methods]], languages)]
+    is_here = np.isin(graph.files.language[symbols.file], languages)
     method_set = method_sets(graph)
-    found: list[tuple[int, int]] = []
-    for method in methods.tolist():
-        named = graph.named(graph.strings[symbols.name[method]])
-        named = named[(symbols.kind[named] == METHOD) & (symbols.parent[named] != NONE)]
-        declared = named[symbols.kind[symbols.parent[named]] == INTERFACE]
-        owners = _with_embedding(graph, _owners(graph, np.array([method], np.int32))) if declared.size else ()
-        for one in declared.tolist():
-            wanted = method_set(int(symbols.parent[one])).methods
-            if any(_has_all(method_set(owner).methods, wanted) for owner in owners):
-                found.append((one, method))
-    return found
+    standard = cache(partial(_embedding_standard, graph))
+    found: set[tuple[int, int]] = set()
+    for interface in np.flatnonzero((symbols.kind == INTERFACE) & is_here).tolist():
+        wanted = method_set(interface).methods
+        declared = {name: one.node for name, one in wanted.items() if _is_declared_in(graph, one, interface)}
+        if not declared:
+            continue
+        rarest = min(wanted, key=lambda name: len(graph.named(name)))
+        owners = _with_embedding(graph, _owners(graph, graph.named(rarest))) | standard(rarest)
+        for owner in owners:
+            own = method_set(owner).methods
+            if _has_all(own, wanted):
+                found |= {(own[name].node, node) for name, node in declared.items()}
+    # What a type embeds may be an interface, whose method has no code that could run.
+    rows = sorted(pair for pair in found if pair[0] != NONE and not _is_declaration(graph, pair[0]))
+    return np.array(rows, np.int32).reshape(-1, 2)
 
 
 def embedded_outside(graph: Graph, type_: int) -> tuple[str, ...]:
@@ -141,6 +150,15 @@ def method_sets(graph: Graph) -> Callable[[int], MethodSet]:
     return cache(method_set)
 
 
+def _is_declaration(graph: Graph, method: int) -> bool:
+    owner = int(graph.symbols.parent[method])
+    return owner != NONE and graph.symbols.kind[owner] == INTERFACE
+
+
+def _is_declared_in(graph: Graph, method: Method, interface: int) -> bool:
+    return method.node != NONE and graph.symbols.parent[method.node] == interface
+
+
 def _has_all(methods: Mapping[str, Method], wanted: Mapping[str, Method]) -> bool:
     return bool(wanted) and all(
         name in methods and _equal(methods[name], method) for name, method in wanted.items()
@@ -160,7 +178,7 @@ def _own_methods(graph: Graph, owner: int) -> dict[str, Method]:
         node for node in inside[symbols.kind[inside] == METHOD].tolist() if _folder(graph, node) == folder
     ]
     return {
-        graph.strings[symbols.name[node]]: Method(graph.strings[symbols.contract[node]], folder)
+        graph.strings[symbols.name[node]]: Method(graph.strings[symbols.contract[node]], folder, node)
         for node in nodes
         if _owner_name(graph, node) == name
     }

@@ -7,7 +7,7 @@ import numpy as np
 
 from prism_atlas.core import paths
 from prism_atlas.core.answering.common import nodes_at, notes_of, one_symbol, union
-from prism_atlas.core.bridges import ImpliedStep, JoinedPath, bridged_path, choices_of
+from prism_atlas.core.bridges import JoinedPath, NamedCall, choices_of, path_over_call
 from prism_atlas.core.graph import EDGE_KINDS, EDGE_STATUSES, NONE, Graph, Numbers
 from prism_atlas.core.paths import NodePath, PathSearchResult, find_paths
 from prism_atlas.core.rendering import UsingLine, render_edge, render_node, render_nodes
@@ -67,9 +67,7 @@ def find_path(graph: Graph, between: Graph, request: FindPathRequest, receipt: G
     found = _first_found(ends, step_sets, request, searches, forward=True)
     if "uses" in step_sets and not (found and _is_resolved(ends.graph, found[0])):
         found = _resolved_path(ends, request, searches) or found
-    is_sure = bool(found) and _is_resolved(ends.graph, found[0])
-    bridged = None if is_sure or "uses" not in step_sets else _bridged(ends, request, is_guessed=bool(found))
-    found = () if bridged else found
+    bridged = None if found or "uses" not in step_sets else _bridged(ends, request)
     backward = () if found or bridged else _first_found(ends, step_sets, request, searches, forward=False)
     return FindPathReply(
         source=render_nodes(graph, source),
@@ -130,11 +128,12 @@ def _resolved_path(ends: Ends, request: FindPathRequest, searches: list[PathSear
     return found
 
 
-def _bridged(ends: Ends, request: FindPathRequest, *, is_guessed: bool) -> JoinedPath | None:
-    """Returns a path over calls without an edge. A guess is replaced by one without guesses only."""
+def _bridged(ends: Ends, request: FindPathRequest) -> JoinedPath | None:
+    """Returns a path over a call by a name that has too many definitions for an edge."""
     graph, source, target = ends
-    by_name = request.include_candidates and not is_guessed
-    return bridged_path(graph, source, target, paths.uses(candidates=by_name), by_name=by_name)
+    if not request.include_candidates:
+        return None
+    return path_over_call(graph, source, target, paths.uses(candidates=True))
 
 
 def _files(*, candidates: bool) -> tuple[TraversalStep, ...]:
@@ -188,20 +187,19 @@ def _render_bridged(graph: Graph, path: JoinedPath) -> GraphPath:
     return GraphPath(
         nodes=render_nodes(graph, path.nodes),
         edges=tuple(
-            _render_bridge(one) if isinstance(one, ImpliedStep) else render_edge(graph, one)
-            for one in path.steps
+            _render_call(one) if isinstance(one, NamedCall) else render_edge(graph, one) for one in path.steps
         ),
         choices=_choices(graph, path.steps),
     )
 
 
-def _render_bridge(bridge: ImpliedStep) -> GraphEdge:
-    is_sure = bridge.status is EdgeStatus.RESOLVED
-    strategy = Strategy.INHERITED if is_sure else Strategy.NAME
-    return GraphEdge(edge=bridge.kind, status=bridge.status, strategy=strategy, lines=(bridge.line,))
+def _render_call(call: NamedCall) -> GraphEdge:
+    return GraphEdge(
+        edge=EdgeKind.CALLS, status=EdgeStatus.CANDIDATE, strategy=Strategy.NAME, lines=(call.line,)
+    )
 
 
-def _choices(graph: Graph, steps: Iterable[int | ImpliedStep]) -> tuple[int, ...]:
+def _choices(graph: Graph, steps: Iterable[int | NamedCall]) -> tuple[int, ...]:
     counts = tuple(choices_of(graph, one) for one in steps)
     return counts if any(counts) else ()
 
