@@ -1,8 +1,10 @@
 """Habits that many languages share, an example in each: docs/graph/habits.md lists them."""
 
 import pytest
-from graph_files import edges_between_files, edges_of
+from graph_files import edges_between_files, edges_of, facts_of
 from test_graph_overloads import lines_of
+
+from prism_contracts.code import ReferenceKind
 
 DEPOT = {
     "a.py": "class Depot:\n    @property\n    def size(self): ...\n    def open(self): ...\n",
@@ -556,3 +558,161 @@ def test_a_parameter_hides_a_function_of_its_name(path: str, code: str) -> None:
 )
 def test_a_parameter_may_have_a_type_that_is_exported_again(files: dict[str, str], edge: str) -> None:
     assert f"{edge} receiver_type" in edges_of(files)
+
+
+@pytest.mark.parametrize(
+    ("files", "edge"),
+    [
+        (
+            {"a.ts": "export class Depot { open() {} }\n", "b.ts": "import { Depot as P } from './a';\nnew P().open();\n"},
+            "b.ts:2 open -> a.ts:Depot.open",
+        ),
+        (
+            {"a.ts": "export class Depot { open() {} }\n", "b.ts": "import * as p from './a';\nnew p.Depot().open();\n"},
+            "b.ts:2 open -> a.ts:Depot.open",
+        ),
+        (
+            {"a.js": "exports.Depot = class Depot { open() {} };\n", "b.js": "const { Depot: P } = require('./a');\nnew P().open();\n"},
+            "b.js:2 open -> a.js:exports.Depot.open",
+        ),
+        (
+            {
+                "a/a.go": "package a\n\ntype Depot struct{}\n\nfunc (d *Depot) Open() {}\n",
+                "b/b.go": 'package b\n\nimport p "example.org/acme/parcels/a"\n\nfunc f(d *p.Depot) { d.Open() }\n',
+            },
+            "b/b.go:5 Open -> a/a.go:Depot.Open",
+        ),
+        (
+            {
+                "src/lib.rs": "mod a;\nmod b;\n",
+                "src/a.rs": "pub struct Depot;\nimpl Depot { pub fn open(&self) {} }\n",
+                "src/b.rs": "use crate::a::Depot as P;\nfn f(d: &P) { d.open(); }\n",
+            },
+            "src/b.rs:2 open -> src/a.rs:Depot.open",
+        ),
+        (
+            {
+                "a/A.kt": "package a\nclass Depot { fun open() {} }\n",
+                "b/B.kt": "package b\nimport a.Depot as P\nfun f(d: P) { d.open() }\n",
+            },
+            "b/B.kt:3 open -> a/A.kt:Depot.open",
+        ),
+        (
+            {
+                "A.cs": "namespace A;\npublic class Depot { public void Open() {} }\n",
+                "B.cs": "using P = A.Depot;\nclass U { void F(P d) { d.Open(); } }\n",
+            },
+            "B.cs:2 Open -> A.cs:A.Depot.Open",
+        ),
+        (
+            {
+                "A.php": "<?php\nnamespace A;\nclass Depot { function open() {} }\n",
+                "B.php": "<?php\nuse A\\Depot as P;\nfunction f(P $d) { $d->open(); }\n",
+            },
+            "B.php:3 open -> A.php:Depot.open",
+        ),
+        (
+            {"A.swift": "class Depot { func open() {} }\n", "B.swift": "typealias P = Depot\nfunc f(d: P) { d.open() }\n"},
+            "B.swift:2 open -> A.swift:Depot.open",
+        ),
+        (
+            {
+                "a/A.scala": "package a\nclass Depot { def open() = 1 }\n",
+                "b/B.scala": "package b\nimport a.{Depot => P}\nobject U { def f(d: P) = d.open() }\n",
+            },
+            "b/B.scala:3 open -> a/A.scala:Depot.open",
+        ),
+        (
+            {
+                "a.hpp": "namespace town {\nstruct Depot {\n  void open() {}\n};\n}\n",
+                "b.cpp": '#include "a.hpp"\nusing P = town::Depot;\nvoid f(P& d) { d.open(); }\n',
+            },
+            "b.cpp:3 open -> a.hpp:town.Depot.open",
+        ),
+    ],
+)  # fmt: skip
+def test_a_type_under_another_name_is_followed(files: dict[str, str], edge: str) -> None:
+    assert f"{edge} receiver_type" in edges_of(files)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.java", "class D {\n  int w(String s) { return 0; }\n  int w(int n) { return 1; }\n  int f() { return w(3); }\n}\n"),
+        ("a.cs", "class D {\n  int w(string s) => 0;\n  int w(int n) => 1;\n  int f() => w(3);\n}\n"),
+        ("a.kt", "class D {\n  fun w(s: String) = 0\n  fun w(n: Int) = 1\n  fun f() = w(3)\n}\n"),
+        ("a.cpp", "class D {\n  int w(const char* s) { return 0; }\n  int w(int n) { return 1; }\n  int f() { return w(3); }\n};\n"),
+        ("a.swift", "class D {\n  func w(s: String) {}\n  func w(n: Int) {}\n  func f() { w(n: 3) }\n}\n"),
+        ("a.ts", "class D {\n  w(s: string): void;\n  w(n: number) {}\n  f() { this.w(3); }\n}\n"),
+    ],
+)  # fmt: skip
+def test_a_call_reaches_the_overload_that_its_arguments_fit(path: str, text: str) -> None:
+    assert lines_of({path: text}, path) == {"4 w -> 3"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.java", "class D {\n  D(String s) {}\n  D(int n) {}\n  Object f() { return new D(3); }\n}\n"),
+        ("a.cs", "class D {\n  D(string s) {}\n  D(int n) {}\n  object f() => new D(3);\n}\n"),
+        ("a.kt", "class D {\n  constructor(s: String)\n  constructor(n: Int)\n  fun f() = D(3)\n}\n"),
+        ("a.cpp", "struct D {\n  D(const char* s) {}\n  D(int n) {}\n  static void f() { new D(3); }\n};\n"),
+        ("a.swift", "class D {\n  init(s: String) {}\n  init(n: Int) {}\n  static func f() { D(n: 3) }\n}\n"),
+    ],
+)
+def test_an_object_is_made_by_the_constructor_that_its_arguments_fit(path: str, text: str) -> None:
+    assert lines_of({path: text}, path) == {"4 D -> 3"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def f(all: list[Depot]):\n    for d in all: d.open()\n"),
+        ("a.ts", "function f(all: Depot[]) { for (const d of all) d.open(); }\n"),
+        ("a.ts", "function f(all: Depot[]) { all.forEach(d => d.open()); }\n"),
+        ("a.java", "class U { void f(List<Depot> all) { for (var d : all) d.open(); } }\n"),
+        ("a.java", "class U { void f(List<Depot> all) { all.forEach(d -> d.open()); } }\n"),
+        ("a.cs", "class U { void F(List<Depot> all) { foreach (var d in all) d.open(); } }\n"),
+        ("a.kt", "fun f(all: List<Depot>) { for (d in all) d.open() }\n"),
+        ("a.rs", "fn f(all: &[Depot]) { for d in all { d.open(); } }\n"),
+        ("a.go", "func f(all []*Depot) { for _, d := range all { d.open() } }\n"),
+    ],
+)
+def test_an_element_of_a_collection_has_its_declared_type(path: str, code: str) -> None:
+    assert uses(path, code, "open") == {"Depot.open"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.ts", "function work<T>() {}\nwork<number>();\n"),
+        ("a.java", "class U { <T> void work() {} void f() { this.<String>work(); } }\n"),
+        ("a.cs", "class U { void work<T>() {} void F() { work<int>(); } }\n"),
+        ("a.kt", "fun <T> work() {}\nfun f() { work<Int>() }\n"),
+        ("a.rs", "fn work<T>() {}\nfn f() { work::<u8>(); }\n"),
+        ("a.go", "func work[T any]() {}\nfunc f() { work[int]() }\n"),
+        ("a.cpp", "template <class T> void work() {}\nvoid f() { work<int>(); }\n"),
+    ],
+)
+def test_a_call_with_type_arguments_is_a_call(path: str, code: str) -> None:
+    assert {one.removeprefix("U.") for one in uses(path, code, "work")} == {"work"}
+    references = facts_of(path, DEPOT[path] + code).references
+    assert ReferenceKind.CALL in {one.kind for one in references if one.name == "work"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "class Crate(Generic[T]):\n    def seal(self): ...\ndef f(c: Crate[Depot]): c.seal()\n"),
+        ("a.ts", "class Crate<T> { seal() {} }\nfunction f(c: Crate<Depot>) { c.seal(); }\n"),
+        ("a.java", "class Crate<T> { void seal() {} }\nclass U { void f(Crate<Depot> c) { c.seal(); } }\n"),
+        ("a.cs", "class Crate<T> { public void seal() {} }\nclass U { void F(Crate<Depot> c) { c.seal(); } }\n"),
+        ("a.kt", "class Crate<T> { fun seal() {} }\nfun f(c: Crate<Depot>) { c.seal() }\n"),
+        ("a.swift", "class Crate<T> { func seal() {} }\nfunc f(c: Crate<Depot>) { c.seal() }\n"),
+        ("a.rs", "struct Crate<T> { item: T }\nimpl<T> Crate<T> { fn seal(&self) {} }\nfn f(c: Crate<Depot>) { c.seal(); }\n"),
+        ("a.go", "type Crate[T any] struct{}\nfunc (c *Crate[T]) seal() {}\nfunc f(c *Crate[Depot]) { c.seal() }\n"),
+        ("a.cpp", "template <class T> struct Crate { void seal() {} };\nvoid f(Crate<Depot>& c) { c.seal(); }\n"),
+    ],
+)  # fmt: skip
+def test_a_method_of_a_generic_class_is_called(path: str, code: str) -> None:
+    assert uses(path, code, "seal") == {"Crate.seal"}
