@@ -157,6 +157,19 @@ def test_an_incomplete_list_names_what_it_lacks(counts, lack) -> None:
     assert completeness(**counts).startswith(f"Not complete: {lack}")
 
 
+@pytest.mark.parametrize(
+    ("counts", "says_so"),
+    [
+        ({"unexplained": 1, "unexplained_lines": (LINE,)}, True),
+        ({"unexplained": 2, "unexplained_lines": (LINE,)}, False),
+        ({"candidate_lines": 2}, False),
+        ({"unexplained": 1, "unexplained_lines": (LINE,), "files_left_out": 1}, False),
+    ],
+)
+def test_a_list_with_every_uncertain_line_says_that_a_search_finds_nothing_else(counts, says_so) -> None:
+    assert ("A text search finds nothing else: 8 lines of code" in completeness(**counts)) is says_so
+
+
 def test_references_are_grouped_by_file_and_enclosing_symbol() -> None:
     around = EnclosingSymbol(name="run", kind="function", start_line=2, end_line=9)
     first = CALL.model_copy(update={"enclosing": around})

@@ -565,10 +565,19 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
     if text.other_lines and not found.definitions and not found.counts:
         return f"No definition, so no line was resolved: {lines} contain {name}.{alias}"
     if any(lacks):
-        return f"Not complete: {'; '.join(filter(None, lacks))}. {lines} contain {name}: {account}.{alias}"
+        nothing_else = "a text search finds nothing else: " if _is_all_listed(found, text, uncertain) else ""
+        whole = f"{nothing_else}{lines} contain {name}"
+        return f"Not complete: {'; '.join(filter(None, lacks))}. {whole[:1].upper()}{whole[1:]}: {account}.{alias}"
     if not text.text_lines:
         return f"Complete: no line of code contains {name}.{alias}"
     return f"Complete: all {lines} that contain {name} are accounted for: {account}.{alias}"
+
+
+def _is_all_listed(found: SymbolReferences, text: Reconciliation, uncertain: str) -> bool:
+    """Whether this page shows or names each line with the name, so that its reader can judge the uncertain ones."""
+    is_unexplained_listed = len(text.unexplained_lines) == text.unexplained
+    is_read = not (found.next_cursor or text.files_left_out)
+    return is_read and is_unexplained_listed and bool(uncertain or not text.candidate_lines)
 
 
 def _uncertain_lines(count: int, uncertain: str) -> str:
