@@ -574,6 +574,19 @@ def test_types_that_fit_by_their_methods_are_counted() -> None:
     assert "\nComplete: no declared supertype, 1 subtype, 1 type by methods;" in text
 
 
+def test_types_that_fit_by_the_names_of_their_methods_are_uncertain() -> None:
+    update = {
+        "note": "By name (?):",
+        "structural": (TOP,),
+        "total_structural": 1,
+        "in_text": reconciliation(),
+    }
+    text = type_text.type_hierarchy(TYPES.model_copy(update=update), 4_000).text
+    assert "By name (?):\n  main.py:1 (top level)" in text
+    assert "\nNot complete: 1 type by the names of methods only (?)." in text
+    assert "by methods" not in text
+
+
 def test_what_is_not_known_about_methods_is_not_complete() -> None:
     update = {
         "note": "By methods:",

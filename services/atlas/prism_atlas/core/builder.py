@@ -414,12 +414,11 @@ def _override_rows(symbols: SymbolTable, edge_rows: Rows, constructors: Numbers,
 
 def _implied_rows(graph: Graph) -> Rows:
     """Returns edge rows of the methods that implement one of an interface without saying so, as in Go."""
-    pairs = implied_overrides(graph)
-    below, above = pairs.T
+    below, above = implied_overrides(graph).T
     edges = graph.edges
     is_override = edges.kind == _OVERRIDES
     known = np.column_stack([edges.source[is_override], edges.target[is_override]])
-    resolved = np.full(len(pairs), _STATUS_CODES[EdgeStatus.RESOLVED], np.uint8)
+    resolved = np.full(len(below), _STATUS_CODES[EdgeStatus.RESOLVED], np.uint8)
     found = Pairs(below, above, resolved).without(known)
     return _rows_of_overrides(graph.symbols, found.below, found.above, found.status)
 

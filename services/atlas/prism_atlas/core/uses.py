@@ -20,6 +20,7 @@ from prism_atlas.core.graph import (
     Graph,
     Numbers,
 )
+from prism_atlas.core.protocols import Protocols
 from prism_atlas.core.traversal import follow, step
 from prism_contracts.code import CALLABLE_KINDS, VALUE_KINDS, EdgeKind, EdgeStatus, ReferenceKind, Strategy
 from prism_contracts.rpc.symbols import REFERENCE_GROUPS, DefinitionPlace, ReferenceGroup
@@ -93,8 +94,9 @@ def overridden_uses(graph: Graph, targets: Sequence[int]) -> UseTable | None:
     overridden one.
     """
     nodes = np.asarray(targets, np.int32)
-    above = np.unique(follow(graph, nodes, [step([EdgeKind.OVERRIDES], forward=True)]).nodes)
-    above = np.setdiff1d(above, nodes)
+    above = follow(graph, nodes, [step([EdgeKind.OVERRIDES], forward=True)]).nodes
+    declared = np.array(Protocols(graph).implemented(nodes.tolist()), np.int32)
+    above = np.setdiff1d(np.concatenate([above, declared]), nodes)
     if not len(above):
         return None
     below = np.unique(follow(graph, above, [step([EdgeKind.OVERRIDES], forward=False)]).nodes)

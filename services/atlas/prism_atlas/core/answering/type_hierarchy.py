@@ -9,6 +9,7 @@ from prism_atlas.core.answering.common import one_symbol, render_tree
 from prism_atlas.core.answering.outside_types import outside_type
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
 from prism_atlas.core.hierarchy import IS_TYPE, Tree
+from prism_atlas.core.protocols import LANGUAGE, Protocols
 from prism_atlas.core.rendering import UsingLine, render_node, render_nodes
 from prism_atlas.core.traversal import follow, step
 from prism_contracts.code import EdgeKind, SymbolKind
@@ -24,6 +25,14 @@ INTERFACE = SYMBOL_KINDS.index(SymbolKind.INTERFACE)
 STRUCTURAL_NOTE = (
     "In this language, types implement interfaces implicitly. These have all methods, own or embedded, with equal"
     " parameters and results:"
+)
+PROTOCOL_NOTE = (
+    "A class satisfies a protocol by its members. These have all methods, own or inherited, by name (?); parameters,"
+    " properties and attributes were not compared:"
+)
+PROTOCOLS_NOTE = (
+    "It has all methods of these protocols, own or inherited, by name (?); parameters, properties and attributes were"
+    " not compared:"
 )
 
 
@@ -53,7 +62,7 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
         for grown in (hierarchy.supertypes, hierarchy.subtypes)
     )
     is_structural = _language(graph, named) in structural.LANGUAGES
-    fitting = _structural(graph, named)
+    note, fitting = _by_members(graph, named)
     if request.source_only:
         fitting = fitting[~graph.in_tests()[fitting]]
     return TypeHierarchyReply(
@@ -65,7 +74,7 @@ def type_hierarchy(graph: Graph, request: TypeHierarchyRequest, receipt: GraphRe
         total_supertypes=above.total,
         total_subtypes=below.total,
         tests_left_out=below.tests_left_out,
-        note=STRUCTURAL_NOTE if is_structural else "",
+        note=note,
         structural=render_nodes(graph, fitting[:STRUCTURAL_SHOWN_MAX].tolist()),
         total_structural=len(fitting),
         embedded_outside=structural.embedded_outside(graph, named) if is_structural else (),
@@ -127,11 +136,21 @@ def _overriding(graph: Graph, roots: Numbers, *, forward: bool) -> dict[int, lis
     return {owner: members[:MEMBERS_SHOWN_MAX] for owner, members in found.items()}
 
 
-def _structural(graph: Graph, named: int) -> Numbers:
-    if _language(graph, named) not in structural.LANGUAGES:
-        return np.array([], np.int32)
-    is_interface = graph.symbols.kind[named] == INTERFACE
-    return (structural.implementing if is_interface else structural.implemented)(graph, named)
+def _by_members(graph: Graph, named: int) -> tuple[str, Numbers]:
+    """Returns the types that implement a type by their members alone, or that it implements so, with a note on them."""
+    language = _language(graph, named)
+    if language in structural.LANGUAGES:
+        is_interface = graph.symbols.kind[named] == INTERFACE
+        return STRUCTURAL_NOTE, (structural.implementing if is_interface else structural.implemented)(
+            graph, named
+        )
+    if language == LANGUAGE:
+        protocols = Protocols(graph)
+        is_protocol = named in protocols.nodes
+        found = (protocols.satisfying if is_protocol else protocols.satisfied)(named)
+        note = PROTOCOL_NOTE if is_protocol else PROTOCOLS_NOTE
+        return note if len(found) else "", found
+    return "", np.array([], np.int32)
 
 
 def _language(graph: Graph, node: int) -> str:

@@ -201,14 +201,20 @@ def _lacks(
 
 
 def _lacks_by_methods(reply: TypeHierarchyReply) -> Iterator[str]:
+    if reply.total_structural and _is_by_name(reply):
+        yield f"{several(reply.total_structural, 'type')} by the names of methods only (?)"
     if unlisted := reply.total_structural - len(reply.structural):
         yield f"{several(unlisted, 'type')} with all methods not listed"
     if reply.embedded_outside:
         yield f"methods of {', '.join(reply.embedded_outside)} are not in the index"
 
 
+def _is_by_name(reply: TypeHierarchyReply) -> bool:
+    return "(?)" in reply.note
+
+
 def _by_methods(reply: TypeHierarchyReply) -> str:
-    if reply.total_structural:
+    if reply.total_structural and not _is_by_name(reply):
         return f"{several(reply.total_structural, 'type')} by methods"
     return "no type has all of its methods" if reply.outside and reply.note else ""
 
