@@ -405,6 +405,14 @@ class Yard:
 
     def close(self):
         self._gate.shut()
+
+
+class Guarded(Gate):
+    def __init__(self, gate: Gate):
+        self._gate = gate
+
+    def shut(self):
+        self._gate.shut()
 """,
 }
 
@@ -415,6 +423,7 @@ def test_calls_of_an_overridden_member_may_run_the_overriding_one():
     assert [(one.line, one.status, one.strategy) for one in found.entries] == [
         (5, EdgeStatus.CANDIDATE, Strategy.OVERRIDDEN),
         (18, EdgeStatus.CANDIDATE, Strategy.OVERRIDDEN),
+        (26, EdgeStatus.CANDIDATE, Strategy.OVERRIDDEN),
     ]
     assert not by_graph(graph, "gates.py", "IronGate.shut", 9, include_candidates=False).entries
     base = by_graph(graph, "gates.py", "Gate.shut", 2)
@@ -422,6 +431,7 @@ def test_calls_of_an_overridden_member_may_run_the_overriding_one():
         (5, EdgeStatus.RESOLVED),
         (10, EdgeStatus.RESOLVED),
         (18, EdgeStatus.RESOLVED),
+        (26, EdgeStatus.RESOLVED),
     ]
 
 

@@ -430,16 +430,29 @@ class Yard:
 
     def shut(self):
         self._gate.shut()
+
+
+class Guarded(Gate):
+    def __init__(self, gate: Gate):
+        self._gate = gate
+
+    def shut(self):
+        self._gate.shut()
 """
 
 
 def test_calls_of_an_overridden_member_may_run_the_override_without_a_graph_too():
     files = {"gates.py": GATES}
-    assert described(files, "IronGate.shut") == {"gates.py:5 overridden?", "gates.py:18 overridden?"}
+    assert described(files, "IronGate.shut") == {
+        "gates.py:5 overridden?",
+        "gates.py:18 overridden?",
+        "gates.py:26 overridden?",
+    }
     assert described(files, "Gate.shut") == {
         "gates.py:5 receiver",
         "gates.py:10 inherited",
         "gates.py:18 receiver_type",
+        "gates.py:26 receiver_type",
     }
 
 

@@ -35,6 +35,8 @@ _ALIAS = REFERENCE_KINDS.index(ReferenceKind.ALIAS)
 _CALL = REFERENCE_KINDS.index(ReferenceKind.CALL)
 _STORED = STRATEGIES.index(Strategy.STORED)
 _OVERRIDDEN = STRATEGIES.index(Strategy.OVERRIDDEN)
+# How a member names the one that it overrides.
+_OF_BASE = [STRATEGIES.index(one) for one in (Strategy.INHERITED, Strategy.CLASS_NAME)]
 _RESOLVED = EDGE_STATUSES.index(EdgeStatus.RESOLVED)
 _CANDIDATE = EDGE_STATUSES.index(EdgeStatus.CANDIDATE)
 _GROUPS = tuple(ReferenceGroup)
@@ -90,8 +92,8 @@ def find_uses(graph: Graph, name: str, targets: Sequence[int]) -> UseTable:
 def overridden_uses(graph: Graph, targets: Sequence[int]) -> UseTable | None:
     """Returns the sure calls of members that some members override, as candidates: they may run the overriding one.
 
-    None if they override none. A call in a member that overrides the same one is left out: `super().open()` runs the
-    overridden one.
+    None if they override none. `super().open()` and `Depot.open(self)` in a member that overrides the same one are left
+    out: they run the overridden one.
     """
     nodes = np.asarray(targets, np.int32)
     above = follow(graph, nodes, [step([EdgeKind.OVERRIDES], forward=True)]).nodes
@@ -109,7 +111,8 @@ def overridden_uses(graph: Graph, targets: Sequence[int]) -> UseTable | None:
     called = set(zip(graph.edges.source[into].tolist(), graph.edges.line[into].tolist(), strict=True))
     places = zip(sources.tolist(), lines.tolist(), strict=True)
     is_reached = np.array([place in called for place in places], np.bool_)
-    rows = rows.at((rows.status == _RESOLVED) & is_call & is_reached & ~np.isin(sources, below))
+    is_above = np.isin(sources, below) & np.isin(rows.strategy, _OF_BASE)
+    rows = rows.at((rows.status == _RESOLVED) & is_call & is_reached & ~is_above)
     uncertain = np.full(len(rows.reference), _CANDIDATE, np.uint8)
     return rows._replace(status=uncertain, strategy=np.full(len(uncertain), _OVERRIDDEN, np.uint8))
 

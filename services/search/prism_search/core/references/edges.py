@@ -273,7 +273,7 @@ class Uses:
     def _may_run_override(
         self, file: SourceFile, reference: Reference, meaning: Meaning, resolver: Resolver
     ) -> bool:
-        """Whether a reference surely calls a member that the symbol overrides, and not in another override of it."""
+        """Whether a reference surely calls a member that the symbol overrides, and not as that of a base class."""
         if reference.kind is not ReferenceKind.CALL or meaning.status is not EdgeStatus.RESOLVED:
             return False
         if self._overridden.isdisjoint(meaning.targets):
@@ -281,8 +281,9 @@ class Uses:
         called, status = resolver.called(reference, meaning)
         if status is not EdgeStatus.RESOLVED or self._overridden.isdisjoint(called):
             return False
-        # `super().open()` in an override runs the overridden one.
-        is_inside = reference.symbol >= 0 and file.symbols[reference.symbol].name == self._name
+        # `super().open()` in an override runs the overridden one; `self._depot.open()` may run any.
+        is_of_base = meaning.strategy in {Strategy.INHERITED, Strategy.CLASS_NAME} and reference.symbol >= 0
+        is_inside = is_of_base and file.symbols[reference.symbol].name == self._name
         return not is_inside or self._overridden.isdisjoint(
             self._inherited(SymbolRef(file.id, reference.symbol))
         )
