@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from atlas_files import graph_of
 
 from prism_atlas.core.answering.path import find_path
@@ -91,3 +92,47 @@ def test_a_name_that_implements_nothing_is_not_followed() -> None:
         for name, text in RUST.items()
     }
     assert path(plain, "main", "step7").paths == ()
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.java", "interface Gate { void swing(); }\nclass Door implements Gate { public void swing() { turn(); }\n void turn() {} }\nclass U { void f(Gate g) { g.swing(); } }\n"),
+        ("a.cs", "interface Gate { void swing(); }\nclass Door : Gate { public void swing() { turn(); }\n void turn() {} }\nclass U { void f(Gate g) { g.swing(); } }\n"),
+        ("a.kt", "interface Gate { fun swing() }\nclass Door : Gate { override fun swing() { turn() }\n fun turn() {} }\nclass U { fun f(g: Gate) { g.swing() } }\n"),
+        ("a.ts", "interface Gate { swing(): void }\nclass Door implements Gate { swing() { this.turn(); }\n turn() {} }\nclass U { f(g: Gate) { g.swing(); } }\n"),
+        ("a.py", "class Gate:\n    def swing(self): ...\nclass Door(Gate):\n    def swing(self): self.turn()\n    def turn(self): ...\nclass U:\n    def f(self, g: Gate): g.swing()\n"),
+        ("a.rs", "trait Gate { fn swing(&self); }\nstruct Door;\nimpl Gate for Door { fn swing(&self) { self.turn(); } }\nimpl Door { fn turn(&self) {} }\nstruct U;\nimpl U { fn f(g: &dyn Gate) { g.swing(); } }\n"),
+        ("a.php", "<?php\ninterface Gate { function swing(); }\nclass Door implements Gate { function swing() { $this->turn(); }\n function turn() {} }\nclass U { function f(Gate $g) { $g->swing(); } }\n"),
+        ("a.swift", "protocol Gate { func swing() }\nclass Door: Gate { func swing() { turn() }\n func turn() {} }\nclass U { func f(g: Gate) { g.swing() } }\n"),
+        ("a.cpp", "struct Gate { virtual void swing() {} };\nstruct Door : Gate { void swing() override { turn(); }\n void turn() {} };\nstruct U { void f(Gate& g) { g.swing(); } };\n"),
+        ("a.go", "package a\n\ntype Gate interface{ swing() }\n\ntype Door struct{}\n\nfunc (d *Door) swing() { d.turn() }\n\nfunc (d *Door) turn() {}\n\ntype U struct{}\n\nfunc (u *U) f(g Gate) { g.swing() }\n"),
+    ],
+)  # fmt: skip
+def test_a_path_passes_from_a_declaration_to_its_implementation(file: str, text: str) -> None:
+    (found,) = path({file: text}, "U.f", "Door.turn").paths
+    assert [node.symbol for node in found.nodes] == ["U.f", "Gate.swing", "Door.swing", "Door.turn"]
+    assert [edge.edge for edge in found.edges] == [EdgeKind.CALLS, EdgeKind.OVERRIDES, EdgeKind.CALLS]
+    assert {edge.status for edge in found.edges} == {EdgeStatus.RESOLVED}
+    assert found.choices == (0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.py", "class Depot:\n    def __init__(self): turn()\ndef turn(): ...\ndef f(): Depot()\n"),
+        ("a.ts", "class Depot { constructor() { turn(); } }\nfunction turn() {}\nfunction f() { new Depot(); }\n"),
+        ("a.js", "function Depot() { turn(); }\nDepot.prototype.open = function () {};\nfunction turn() {}\nfunction f() { new Depot(); }\n"),
+        ("a.kt", "class Depot { constructor() { turn() } }\nfun turn() {}\nfun f() { Depot() }\n"),
+        ("a.rs", "struct Depot;\nimpl Depot { fn new() -> Self { turn(); Depot } }\nfn turn() {}\nfn f() { Depot::new(); }\n"),
+        ("a.php", "<?php\nclass Depot { function __construct() { turn(); } }\nfunction turn() {}\nfunction f() { new Depot(); }\n"),
+        ("a.swift", "class Depot { init() { turn() } }\nfunc turn() {}\nfunc f() { Depot() }\n"),
+        ("a.cpp", "void turn() {}\nstruct Depot { Depot(int n) { turn(); } };\nvoid f() { Depot d(1); }\n"),
+        ("a.java", "class Depot { Depot() { U.turn(); } }\nclass U { static void turn() {}\n void f() { new Depot(); } }\n"),
+        ("a.cs", "class Depot { public Depot() { U.turn(); } }\nclass U { public static void turn() {}\n void f() { new Depot(); } }\n"),
+    ],
+)  # fmt: skip
+def test_a_path_passes_the_constructor_of_an_object_that_is_made(file: str, text: str) -> None:
+    (found,) = path({file: text}, "f", "turn", include_candidates=False).paths
+    assert {edge.status for edge in found.edges} == {EdgeStatus.RESOLVED}
+    assert len(found.nodes) > 2

@@ -45,6 +45,56 @@ def test_test_that_makes_the_object_reaches_what_its_constructor_calls() -> None
     assert reached(files, "depot.py:weigh") == ["tests/test_a.py:test_one"]
 
 
+@pytest.mark.parametrize(
+    ("code", "tests", "expected"),
+    [
+        (
+            ("depot.go", "package depot\n\nfunc weigh() {}\n\ntype Depot struct{}\n\nfunc New() *Depot { weigh(); return &Depot{} }\n", "weigh"),
+            ("depot_test.go", "package depot\n\nfunc load() { New() }\n\nfunc TestOne(t *testing.T) { load() }\n\nfunc TestTwo(t *testing.T) {}\n"),
+            "TestOne",
+        ),
+        (
+            ("src/lib.rs", "fn weigh() {}\npub struct Depot;\nimpl Depot { pub fn new() -> Depot { weigh(); Depot } }\n", "weigh"),
+            ("src/tests.rs", "use crate::Depot;\nfn load() { Depot::new(); }\n#[test]\nfn one() { load(); }\n#[test]\nfn two() {}\n"),
+            "one",
+        ),
+        (
+            ("src/main/java/Depot.java", "class Depot {\n  Depot() { weigh(); }\n  static void weigh() {}\n}\n", "Depot.weigh"),
+            ("src/test/java/ATest.java", "class ATest {\n  void load() { new Depot(); }\n  @Test void one() { load(); }\n  @Test void two() {}\n}\n"),
+            "ATest.one",
+        ),
+        (
+            ("src/main/kotlin/Depot.kt", "fun weigh() {}\nclass Depot {\n  constructor() { weigh() }\n}\n", "weigh"),
+            ("src/test/kotlin/ATest.kt", "class ATest {\n  fun load() { Depot() }\n  @Test fun one() { load() }\n  @Test fun two() {}\n}\n"),
+            "ATest.one",
+        ),
+        (
+            ("src/Depot.cs", "public class Depot {\n  public Depot() { Weigh(); }\n  public static void Weigh() {}\n}\n", "Depot.Weigh"),
+            ("tests/ATests.cs", "public class ATests {\n  void Load() { new Depot(); }\n  [Fact] public void One() { Load(); }\n  [Fact] public void Two() {}\n}\n"),
+            "ATests.One",
+        ),
+        (
+            ("Depot.php", "<?php\nfunction weigh() {}\nclass Depot { public function __construct() { weigh(); } }\n", "weigh"),
+            ("tests/ATest.php", "<?php\nclass ATest extends TestCase {\n  private function load() { new Depot(); }\n  public function testOne() { $this->load(); }\n  public function testTwo() {}\n}\n"),
+            "ATest.testOne",
+        ),
+        (
+            ("Sources/Depot.swift", "func weigh() {}\nclass Depot {\n  init() { weigh() }\n}\n", "weigh"),
+            ("Tests/ATests.swift", "class ATests: XCTestCase {\n  func load() { Depot() }\n  func testOne() { load() }\n  func testTwo() {}\n}\n"),
+            "ATests.testOne",
+        ),
+        (
+            ("depot.hpp", "inline void weigh() {}\nstruct Depot {\n  Depot(int n) { weigh(); }\n};\n", "weigh"),
+            ("test/a.cpp", '#include "../depot.hpp"\nvoid load() { Depot d(1); }\nTEST(Shed, one) { load(); }\nTEST(Shed, two) {}\n'),
+            "Shed.one",
+        ),
+    ],
+)  # fmt: skip
+def test_each_language_reaches_the_tests_that_make_an_object(code, tests, expected) -> None:
+    path, text, symbol = code
+    assert reached({path: text, tests[0]: tests[1]}, f"{path}:{symbol}") == [f"{tests[0]}:{expected}"]
+
+
 CONFTEST = "import pytest\nfrom depot import weigh\n@pytest.fixture({}){}\ndef depot():\n    return weigh()\n"
 
 
