@@ -615,6 +615,21 @@ def test_blocks_of_rust_show_their_header_and_lines(header, shown) -> None:
     assert shown in type_text.type_hierarchy(reply, 900).text
 
 
+def test_blocks_in_a_module_in_braces_are_listed_with_their_lines() -> None:
+    node = GraphNode(
+        file_path="hub.rs", line=1, symbol="far", kind=SymbolKind.MODULE, start_line=1, end_line=20
+    )
+    lines = tuple(
+        SourceLine(file_path="hub.rs", line=at, text=f"impl Ship for {name}", end_line=at + 2)
+        for at, name in ((3, "Far"), (7, "Mutex"))
+    )
+    via = edge(3, 7, kind=EdgeKind.IMPLEMENTS, total=2)
+    reply = with_subtypes(TreeBranch(node=node, via=via, depth=1)).model_copy(update={"source_lines": lines})
+    text = type_text.type_hierarchy(reply, 900).text
+    assert "3: impl Ship for Far (3-5)" in text
+    assert "7: impl Ship for Mutex (7-9)" in text
+
+
 @pytest.mark.parametrize(
     ("text", "listed"),
     [("class Van(ship):", True), ("impl ship for Van {", True), ("ship,", True), ("x = ship(1)", False)],

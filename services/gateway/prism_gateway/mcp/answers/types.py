@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from prism_contracts.code import EdgeStatus
+from prism_contracts.code import EdgeStatus, SymbolKind
 from prism_contracts.rpc.graph import (
     WALK_LIMIT_MAX,
     MacroSubtypes,
@@ -36,6 +36,7 @@ from prism_gateway.mcp.answers.type_rows import RowDetail, TypeRow, fitting_rows
 from prism_gateway.mcp.tool import Answer, Json
 
 # `impl<T: Gate> Open for T`: the type parameters, and what it is for.
+SCOPES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})
 BLANKET = re.compile(
     r"(?:unsafe )?impl\s*(<.*>)\s+.*\sfor\s+(?:&(?:'\w+\s+)?(?:mut\s+)?)?(\w+)\s*(?:where\b.*)?$"
 )
@@ -124,12 +125,15 @@ def _with_range(line: SourceLine) -> SourceLine:
 
 
 def _informative(texts: LineTexts, subtypes: Sequence[TreeBranch]) -> LineTexts:
-    """Returns the texts without the declarations of the subtypes themselves: their place says as much."""
+    """Returns the texts without the declarations of the subtypes themselves: their place says as much.
+
+    The `impl` blocks of a module may be for types of other crates, which only the text names.
+    """
     own = {
         (branch.node.file_path, line)
         for branch in subtypes
         for line in branch.via.lines
-        if branch.node.start_line <= line <= branch.node.end_line
+        if branch.node.start_line <= line <= branch.node.end_line and branch.node.kind not in SCOPES
     }
     return texts.without(own)
 
