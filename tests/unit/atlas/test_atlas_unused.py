@@ -175,6 +175,21 @@ def test_a_name_anywhere_else_in_the_text_is_no_zero(other, line):
     assert found["_weigh"].doubts[0].file_path == other
 
 
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("A.kt", "class Depot { fun open() {} }\nfun f(d: Depot) { run(d::open) }\nfun main() { f(Depot()) }\n"),
+        ("a.ts", "class Depot { open() {} }\nfunction f(d: Depot) { d['open'](); }\nf(new Depot());\n"),
+        ("a.php", "<?php\nfunction work() {}\ncall_user_func('work');\n"),
+        ("a.go", "package main\n\ntype T struct{ run func() }\n\nfunc work() {}\n\nfunc main() { t := T{run: work}; t.run() }\n"),
+        ("a.cpp", "template <class T> struct Result { void seal() {} };\nstruct Depot {};\nvoid f(Result<Depot>& r) { r.seal(); }\nint main() { Result<Depot> r; f(r); }\n"),
+        ("A.java", "class Result<T> { void seal() {} }\nclass Depot {}\nclass M { static void f(Result<Depot> r) { r.seal(); }\n  public static void main(String[] a) { f(new Result<Depot>()); }\n}\n"),
+    ],
+)  # fmt: skip
+def test_a_use_that_the_graph_does_not_see_is_no_zero(path, code):
+    assert "unused" not in groups({path: code}).values()
+
+
 def test_comments_and_prose_are_mentions():
     files = {
         "depot.py": 'def _weigh():\n    return 1\n\n\n# _weigh is old\ndef go():\n    """\n    Not _weigh.\n    """\n\n\ngo()\n',
