@@ -130,6 +130,7 @@ def test_a_path_passes_from_a_declaration_to_its_implementation(file: str, text:
         ("a.cpp", "void turn() {}\nstruct Depot { Depot(int n) { turn(); } };\nvoid f() { Depot d(1); }\n"),
         ("a.java", "class Depot { Depot() { U.turn(); } }\nclass U { static void turn() {}\n void f() { new Depot(); } }\n"),
         ("a.cs", "class Depot { public Depot() { U.turn(); } }\nclass U { public static void turn() {}\n void f() { new Depot(); } }\n"),
+        ("a.rb", "class Depot\n  def initialize\n    turn\n  end\nend\ndef turn; end\ndef f\n  Depot.new\nend\n"),
     ],
 )  # fmt: skip
 def test_a_path_passes_the_constructor_of_an_object_that_is_made(file: str, text: str) -> None:

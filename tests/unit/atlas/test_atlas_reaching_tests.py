@@ -88,6 +88,11 @@ def test_test_that_makes_the_object_reaches_what_its_constructor_calls() -> None
             ("test/a.cpp", '#include "../depot.hpp"\nvoid load() { Depot d(1); }\nTEST(Shed, one) { load(); }\nTEST(Shed, two) {}\n'),
             "Shed.one",
         ),
+        (
+            ("lib/depot.rb", "class Depot\n  def initialize\n    weigh\n  end\n\n  def weigh; end\nend\n", "Depot.weigh"),
+            ("test/test_a.rb", "class ATest < Minitest::Test\n  def load\n    Depot.new\n  end\n\n  def test_one\n    load\n  end\n\n  def test_two; end\nend\n"),
+            "ATest.test_one",
+        ),
     ],
 )  # fmt: skip
 def test_each_language_reaches_the_tests_that_make_an_object(code, tests, expected) -> None:

@@ -340,3 +340,15 @@ def test_an_import_in_a_function_gives_its_name_a_meaning_in_that_function_only(
         "town/desk.py:8 weigh -> town/desk.py:weigh same_file",
         "a.py:2 weigh -> town/desk.py:weigh module",
     }
+
+
+@pytest.mark.parametrize("path", ["a.c", "a.cpp"])
+def test_a_pointer_to_a_function_is_not_the_function_of_its_name(path: str) -> None:
+    code = (
+        "void work(int n) {}\n"
+        "void f(void (*work)(int)) { work(1); }\n"
+        "void g(void) {\n  void (*work)(int) = 0;\n  work(2);\n}\n"
+        "void h(void) { work(3); }\n"
+    )
+    sure = {one for one in edges_of({path: code}) if " work ->" in one and "?" not in one}
+    assert {one.split(" ")[0] for one in sure} == {f"{path}:7"}

@@ -716,3 +716,18 @@ def test_a_call_with_type_arguments_is_a_call(path: str, code: str) -> None:
 )  # fmt: skip
 def test_a_method_of_a_generic_class_is_called(path: str, code: str) -> None:
     assert uses(path, code, "seal") == {"Crate.seal"}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "class Result(Generic[T]):\n    def seal(self): ...\ndef f(r: Result[Depot]): r.seal()\n"),
+        ("a.ts", "class Result<T> { seal() {} }\nfunction f(r: Result<Depot>) { r.seal(); }\n"),
+        ("a.java", "class Result<T> { void seal() {} }\nclass U { void f(Result<Depot> r) { r.seal(); } }\n"),
+        ("a.cs", "class Result<T> { public void seal() {} }\nclass U { void F(Result<Depot> r) { r.seal(); } }\n"),
+        ("a.go", "type Result[T any] struct{}\nfunc (r *Result[T]) seal() {}\nfunc f(r *Result[Depot]) { r.seal() }\n"),
+        ("a.cpp", "template <class T> struct Result { void seal() {} };\nvoid f(Result<Depot>& r) { r.seal(); }\n"),
+    ],
+)  # fmt: skip
+def test_a_class_named_like_a_wrapper_of_another_language_has_its_methods(path: str, code: str) -> None:
+    assert uses(path, code, "seal") == {"Result.seal"}

@@ -118,13 +118,14 @@ class Assembly:
     def connect(self, facts: FileFacts) -> None:
         """Resolve the references of a stale file."""
         resolver = Resolver(self._program, facts)
-        # The parser's references come first: only they become edges, uses before dots do not.
-        references = with_qualifier_uses(facts).references
-        rows = [ReferenceRow(reference, resolver.meaning(reference)) for reference in references]
+        # The parser's references come first. Of the uses before dots, only `Depot.new`, a call of the class, becomes an edge.
+        every = with_qualifier_uses(facts)
+        rows = [ReferenceRow(reference, resolver.meaning(reference)) for reference in every.references]
         implementing = [ReferenceRow(*one) for one in resolver.implementations()]
         found = [
             edge
-            for position, (reference, meaning) in enumerate(rows[: len(facts.references)])
+            for position, (reference, meaning) in enumerate(rows)
+            if position < len(facts.references) or reference.kind is ReferenceKind.CALL
             for edge in resolver.edges(position, reference, meaning)
         ]
         for position, meaning in resolver.implied_calls([row.meaning for row in rows]):
@@ -133,7 +134,7 @@ class Assembly:
         rows += implementing
         self._builder.connect(
             facts.id,
-            (*_edge_rows(facts, found), *self._implementing_rows(facts, implementing)),
+            (*_edge_rows(every, found), *self._implementing_rows(facts, implementing)),
             _external_rows(facts, found),
             filter(self._is_relevant, rows),
             _outside_bases(facts, self._program.units[facts.id], found),

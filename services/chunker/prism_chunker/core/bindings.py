@@ -169,7 +169,7 @@ class BindingReader:
         self._places: dict[bytes, list[tuple[Variable, int, int]]] = {}
         self._collections: dict[bytes, Mapping[int, AbstractSet[tuple[str, bool]]]] = {}
         self._definitions = {definition.name_start: at for at, definition in enumerate(nesting.kept)}
-        self._generics = _generics(syntax, nesting)
+        self._generics = _generics(language.id, syntax, nesting)
         self._returned = [captures["result"][0] for captures in syntax.matches_with("result")]
         self._imported = {
             (captures.get("alias") or captures["import"])[0].start_byte
@@ -253,7 +253,7 @@ class BindingReader:
     def _said_type(self, variable: Variable, symbol: int) -> str:
         captures = variable.captures
         if declared := captures.get("declared"):
-            type_ = type_name(self._text(declared[0], declared[-1]))
+            type_ = type_name(self._text(declared[0], declared[-1]), self._language)
             if type_:
                 return self._without_generic(type_, symbol, variable.node)
         if "given" not in captures:
@@ -264,7 +264,7 @@ class BindingReader:
     def _made(self, node: Node, kind: str) -> str:
         """Returns the type of an object that an expression of a kind makes by its constructor."""
         if kind in _CREATIONS and (type_ := node.child_by_field_name("type")):
-            return type_name(self._text(type_, type_))
+            return type_name(self._text(type_, type_), self._language)
         if kind == "call_expression" and self._language in _TYPES_ARE_CALLED:
             callee = self._source[node.start_byte : node.named_children[0].end_byte]
             return callee.decode("utf-8", "replace") if callee[:1].isupper() and callee.isalnum() else ""
@@ -362,7 +362,7 @@ class BindingReader:
             text = "" if yielded[1].startswith("None") else (parts_of(yielded[1], ",") or [""])[0]
         if name.type == _DEFAULT or self._text(name, name) == _MODULE_EXPORTS:
             return text
-        return "" if declared[0].type == _MEMBER_OF_TYPE else type_name(text)
+        return "" if declared[0].type == _MEMBER_OF_TYPE else type_name(text, self._language)
 
     def _hands_out(self, returned: Node) -> bool:
         """Whether a decorator makes the function of a return type hand out what it yields."""
@@ -443,7 +443,7 @@ class BindingReader:
         own = name.removeprefix(self._own)
         head, _, field = own.partition(".")
         if field:
-            type_ = type_name(self._declared_before(head, end, symbol)) if own == name else ""
+            type_ = type_name(self._declared_before(head, end, symbol), self._language) if own == name else ""
             return self._declared(self._members_of(type_, field)) if type_ else ""
         if own == name:
             at = symbol
@@ -522,11 +522,11 @@ class BindingReader:
         if node.type in _CALLS:
             callee = self._before_arguments(node)
             if kept := _HOLDS.fullmatch(callee):
-                return type_name(kept[1]), ""
+                return type_name(kept[1], self._language), ""
             return "", _callee(callee)
         if node.type in _CASTS:
             to = node.child_by_field_name("type") or node.named_children[-1]
-            return type_name(self._text(to, to)), ""
+            return type_name(self._text(to, to), self._language), ""
         if node.type in _VARIABLES and follow:
             return self._bound_before(node, symbol)
         return self._other(node, symbol)
@@ -543,7 +543,7 @@ class BindingReader:
         """Returns the path of the member that a variable is, of an expression or a type: `depot.gate`."""
         key = self._text(*(variable.captures.get("key") or [variable.node])[:1] * 2)
         if holder.parent is not None and holder.parent.type == "type_annotation":
-            owner = type_name(self._text(holder, holder))
+            owner = type_name(self._text(holder, holder), self._language)
         elif (holder := _unwrapped(holder)).type in _CALLS:
             callee = _callee(self._before_arguments(holder))
             owner = f"{callee}()" if callee else ""
@@ -642,7 +642,7 @@ def _unwrapped(node: Node) -> Node:
     return node
 
 
-def _generics(syntax: Syntax, nesting: Nesting) -> dict[str, dict[int, set[str]]]:
+def _generics(language: str, syntax: Syntax, nesting: Nesting) -> dict[str, dict[int, set[str]]]:
     """Returns the type parameters of a file: their constraints, by the symbol that declares them."""
     found: dict[str, dict[int, set[str]]] = {}
     for subject in ("generic", "constrained"):
@@ -653,7 +653,7 @@ def _generics(syntax: Syntax, nesting: Nesting) -> dict[str, dict[int, set[str]]
                 continue
             types = found.setdefault(name, {}).setdefault(nesting.around(named.start_byte), set())
             if constraint := captures.get("constraint"):
-                types |= {type_name(text_of(constraint[0], syntax.source))} - {""}
+                types |= {type_name(text_of(constraint[0], syntax.source), language)} - {""}
     for captures in syntax.matches_with("received"):  # its type declares the constraint
         found.setdefault(text_of(captures["received"][0], syntax.source), {})
     return found

@@ -28,24 +28,38 @@ _NO_TYPES = _NO_VALUES | {
     "Any", "AnyObject", "Exclude", "Extract", "InstanceType", "NoReturn", "Nothing", "Object", "ReturnType", "Unit", "Void", "any",
     "auto", "dynamic", "let", "mixed", "never", "object", "unknown", "val", "var", "void",
 }  # fmt: skip
-# Types whose values are used like their argument: pointers, futures and optionals.
-_TRANSPARENT = frozenset(
-    {
-        "Annotated", "Arc", "Async", "Awaitable", "Box", "ClassVar", "Coroutine", "Cow", "Final", "Future",
-        "FutureOr", "IO", "Lazy", "LazyCell", "LazyLock", "Maybe", "Mutex", "MutexGuard", "NonNullable",
-        "NotRequired", "Omit", "OnceCell", "OnceLock", "Option", "Optional", "Partial", "Pick", "Pin", "Promise",
-        "Rc", "Readonly", "Ref", "RefCell", "RefMut", "Required", "Result", "RwLock", "RwLockReadGuard",
-        "RwLockWriteGuard", "Self", "Task", "Try", "Type", "Union", "ValueTask", "intrusive_ptr", "not_null",
-        "optional", "reference_wrapper",
-        "scoped_refptr", "shared_ptr", "type", "unique_ptr",
-    }
-)  # fmt: skip
+# Types whose values are used like their argument, by language: pointers, futures and optionals of its library. In another
+# language, a class of the name is one of the program.
+_TRANSPARENT = {
+    "cpp": "intrusive_ptr not_null optional reference_wrapper scoped_refptr shared_ptr unique_ptr",
+    "csharp": "Lazy Nullable Task ValueTask",
+    "dart": "Future FutureOr",
+    "go": "",
+    "java": "Future Optional",
+    "javascript": "NonNullable Omit Partial Pick Promise Readonly Ref Required",
+    "kotlin": "Lazy Optional Result",
+    "python": "Annotated Awaitable ClassVar Coroutine Final Future NotRequired Optional Required Type Union type",
+    "rust": "Arc Box Cow Lazy LazyCell LazyLock Mutex MutexGuard OnceCell OnceLock Option Pin Rc Ref RefCell RefMut Result"
+    " RwLock RwLockReadGuard RwLockWriteGuard Self",
+    "scala": "Future IO Option Try",
+    "swift": "Optional Result Self Task",
+}
+_TRANSPARENT |= {
+    "c": "",
+    "typescript": "NonNullable Omit Partial Pick Promise Readonly Required",
+    "tsx": "NonNullable Omit Partial Pick Promise Readonly Required",
+    "vue": _TRANSPARENT["javascript"],
+}
+_HELD = {language: frozenset(names.split()) for language, names in _TRANSPARENT.items()}
+_HELD_ANYWHERE = frozenset().union(*_HELD.values())
 
 
 @lru_cache(maxsize=SPELLINGS_MAX)
-def type_name(spelling: str) -> str:
+def type_name(spelling: str, language: str = "") -> str:
     """Returns the name of a type without generics, pointers and optionality; empty for unions, arrays and
     functions.
+
+    Without a language, pointers and futures of all of them are looked into.
     """
     bare = without_marks(spelling) if len(spelling) <= TYPE_CHARS_MAX else ""
     alternatives = parts_of(bare, "|")
@@ -55,8 +69,8 @@ def type_name(spelling: str) -> str:
     if named is None or named[1] in _NO_TYPES:
         return ""
     name, bracket, arguments = named.groups()
-    if bracket and _SEPARATOR.split(name)[-1] in _TRANSPARENT:
-        return _argument(name, arguments)
+    if bracket and _SEPARATOR.split(name)[-1] in _HELD.get(language, _HELD_ANYWHERE):
+        return _argument(name, arguments, language)
     return "" if bracket == "[" and not arguments.strip() else name
 
 
@@ -71,11 +85,11 @@ def without_arguments(text: str) -> str:
     return "".join(kept)
 
 
-def _argument(name: str, arguments: str) -> str:
+def _argument(name: str, arguments: str, language: str) -> str:
     """Returns the inner type of a transparent one: its first argument, or the only one of a union."""
     parts = [part for part in parts_of(arguments, ",") if not _LIFETIME.fullmatch(part.strip())]
     is_union = name.endswith("Union")
-    return type_name(parts[0]) if parts and not (is_union and len(parts) > 1) else ""
+    return type_name(parts[0], language) if parts and not (is_union and len(parts) > 1) else ""
 
 
 def without_marks(spelling: str) -> str:

@@ -162,5 +162,9 @@
 (declaration type: (_) @declared declarator: (init_declarator declarator: [(identifier) @bound (pointer_declarator declarator: (identifier) @bound)] value: (_) @given))
 (declaration declarator: (array_declarator declarator: (identifier) @bound))
 (declaration declarator: (init_declarator declarator: (array_declarator declarator: (identifier) @bound)))
+; A pointer to a function: `void (*work)(int)`.
+(parameter_declaration declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @bound))))
+(declaration declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @bound))))
+(declaration declarator: (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @bound)))))
 (function_definition type: (_) @returned)
 (declaration type: (_) @returned declarator: [(function_declarator) (pointer_declarator declarator: (function_declarator))])
