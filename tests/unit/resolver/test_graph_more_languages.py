@@ -186,3 +186,8 @@ def test_an_extension_of_kotlin_may_be_called_on_a_type_that_lacks_it(receiver: 
     )
     found = {one for one in edges_of({"src/m.kt": text}) if one.startswith("src/m.kt:6 isOneOf ")}
     assert [one.split(" -> ")[1].split(" ")[0] for one in found] == ["src/m.kt:T.isOneOf"]
+
+
+def test_a_bound_reference_is_that_of_the_type_of_its_variable() -> None:
+    code = "class Depot { fun open() {} }\nfun run(f: () -> Unit) {}\nfun f(d: Depot) { run(d::open) }\n"
+    assert "a.kt:3 open -> a.kt:Depot.open receiver_type" in edges_of({"a.kt": code})

@@ -731,3 +731,21 @@ def test_a_method_of_a_generic_class_is_called(path: str, code: str) -> None:
 )  # fmt: skip
 def test_a_class_named_like_a_wrapper_of_another_language_has_its_methods(path: str, code: str) -> None:
     assert uses(path, code, "seal") == {"Result.seal"}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "definition", "use"),
+    [
+        (".java", "package a;\nclass Unit { void seal() {} }\n", "package a;\nclass U { void f(Unit u) { u.seal(); } }\n"),
+        (".go", "package a\n\ntype Character struct{}\n\nfunc (c *Character) seal() {}\n", "package a\n\nfunc f(c *Character) { c.seal() }\n"),
+        (".kt", "package a\nclass Character { fun seal() {} }\n", "package a\nfun f(c: Character) { c.seal() }\n"),
+        (".swift", "class Unit { func seal() {} }\n", "func f(u: Unit) { u.seal() }\n"),
+    ],
+)  # fmt: skip
+def test_a_type_named_like_a_built_in_of_another_language_is_used(
+    suffix: str, definition: str, use: str
+) -> None:
+    edges = edges_of({f"src/a/one{suffix}": definition, f"src/a/two{suffix}": use})
+    found = {one.split(" ")[1] for one in edges if one.startswith("src/a/two") and "?" not in one}
+    assert found >= {"seal"}
+    assert found & {"Unit", "Character"}

@@ -25,9 +25,26 @@ _SEPARATOR = re.compile(r"\.|::|\\")
 _NO_VALUES = frozenset({"None", "null", "undefined", "nil", "NoneType", "Null"})
 # A value of one of these types may be anything, or is nothing.
 _NO_TYPES = _NO_VALUES | {
-    "Any", "AnyObject", "Exclude", "Extract", "InstanceType", "NoReturn", "Nothing", "Object", "ReturnType", "Unit", "Void", "any",
-    "auto", "dynamic", "let", "mixed", "never", "object", "unknown", "val", "var", "void",
+    "Exclude", "Extract", "InstanceType", "NoReturn", "ReturnType", "any", "auto", "dynamic", "let", "mixed", "never", "object",
+    "unknown", "val", "var", "void",
 }  # fmt: skip
+# The same in some languages: elsewhere, `Unit` is a type of the program.
+_NO_TYPES_IN = {
+    "c": "",
+    "cpp": "",
+    "csharp": "Object",
+    "go": "",
+    "java": "Object Void",
+    "javascript": "Object",
+    "kotlin": "Any Nothing Unit",
+    "python": "Any",
+    "rust": "",
+    "scala": "Any Nothing Unit",
+    "swift": "Any AnyObject Void",
+    "tsx": "Object",
+    "typescript": "Object",
+}
+_NO_TYPES_ANYWHERE = "Any AnyObject Nothing Object Unit Void"
 # Types whose values are used like their argument, by language: pointers, futures and optionals of its library. In another
 # language, a class of the name is one of the program.
 _TRANSPARENT = {
@@ -66,7 +83,11 @@ def type_name(spelling: str, language: str = "") -> str:
     if len(alternatives) != 1:
         return ""
     named = _NAMED.fullmatch(_ENDS.sub("", without_marks(alternatives[0])))
-    if named is None or named[1] in _NO_TYPES:
+    if (
+        named is None
+        or named[1] in _NO_TYPES
+        or named[1] in _NO_TYPES_IN.get(language, _NO_TYPES_ANYWHERE).split()
+    ):
         return ""
     name, bracket, arguments = named.groups()
     if bracket and _SEPARATOR.split(name)[-1] in _HELD.get(language, _HELD_ANYWHERE):

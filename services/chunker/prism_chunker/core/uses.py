@@ -61,21 +61,38 @@ _CRATE = re.compile(rb"(?!(?:std|core|alloc|Self)\b)[a-z_]\w*+::")
 _TOP = "::"
 # After a variable, before its member: `depot.Size`, `depot?.Size`, `depot!.Size`, `depot[0].Size`, `Open().Size`.
 _DOTS = frozenset({b".", b"?", b"!", b"[", b"(", b"-", b":"})
-# Built-in names of types and values.
+# Built-in names of types and values that begin with a small letter.
 _BUILT_IN = frozenset(
     {
-        "Any", "Bool", "Boolean", "Byte", "Char", "Character", "Double", "Float", "Int", "Integer", "Long", "NULL", "Nothing", "Object",
-        "Self", "Short", "String", "Unit", "Void", "any", "bool", "byte", "char", "comparable", "complex128", "complex64", "double",
-        "error", "false", "float", "float32", "float64", "int", "int16", "int32", "int64", "int8", "iota", "let", "long", "nil", "nullptr",
-        "object", "rune", "self", "short", "size_t", "string", "super", "this", "true", "uint", "uint16", "uint32", "uint64", "uint8",
-        "uintptr", "undefined", "var", "void",
+        "any", "bool", "byte", "char", "comparable", "complex128", "complex64", "double", "error", "false", "float", "float32",
+        "float64", "int", "int16", "int32", "int64", "int8", "iota", "let", "long", "nil", "nullptr", "object", "rune", "self",
+        "short", "size_t", "string", "super", "this", "true", "uint", "uint16", "uint32", "uint64", "uint8", "uintptr",
+        "undefined", "var", "void",
     }
 )  # fmt: skip
+# The others, by language: elsewhere they are types of the program, such as `Unit` in Java.
+_SCALA = "Any Boolean Byte Char Double Float Int Long Nothing Object Short String Unit"
+_TYPES_BUILT_IN = {
+    "c": "NULL",
+    "cpp": "NULL",
+    "csharp": "",
+    "go": "",
+    "java": "Boolean Byte Character Double Float Integer Long Object Short String Void",
+    "javascript": "Boolean Object String",
+    "kotlin": "Any Boolean Byte Char Double Float Int Long Nothing Short String Unit",
+    "php": "",
+    "python": "Any Self",
+    "ruby": "",
+    "rust": "Self String",
+    "scala": _SCALA,
+    "swift": "Any Bool Character Double Float Int Self String Void",
+    "tsx": "Boolean Object String",
+    "typescript": "Boolean Object String",
+}
+_TYPES_BUILT_IN_ANYWHERE = " ".join(_TYPES_BUILT_IN.values())
 
 # Languages of which members of variables of unknown type are kept.
 _READS_UNKNOWN = frozenset({"csharp", "php"})
-# Languages whose built-in names begin with a small letter, or whose classes of other names can be any: `Unit`, `Any`.
-_SMALL_BUILT_IN = frozenset({"csharp", "php", "ruby"})
 
 
 def read_uses(
@@ -187,7 +204,8 @@ def read_objects(
             continue
         start = captures["on"][0].start_byte if "on" in captures else _start(captures, node, syntax)
         is_part = has_tokens and start < node.start_byte
-        is_read = "on" in captures or node.type in _READS or is_part or _is_operand(node)
+        is_named = "on" in captures or "qualifier" in captures  # `depot::open` in Kotlin
+        is_read = is_named or node.type in _READS or is_part or _is_operand(node)
         if is_read and (head := _HEAD.match(syntax.source, start)):
             found.add(head.group(1).decode("utf-8", "replace"))
     return found
@@ -319,11 +337,8 @@ class Scopes:
                 *([EXPORTS, "module"] if self._has_exports else ()),
             )
         }
-        built_in = (
-            name.encode()
-            for name in _BUILT_IN
-            if language.id not in _SMALL_BUILT_IN or not name[:1].isupper()
-        )
+        types = _TYPES_BUILT_IN.get(language.id, _TYPES_BUILT_IN_ANYWHERE).split()
+        built_in = (name.encode() for name in (*_BUILT_IN, *types))
         variables = () if self._is_exact else shadows.variables
         self._hidden = {*variables, *built_in} if self._sees_others else set()
         local = [
