@@ -37,6 +37,7 @@ FILES = {
     "scales.py": "class Depot:\n    def weigh(self): ...\nclass Scale:\n    def weigh(self):\n"
     + 5 * "        self.weigh()\n",
     "old scales/Weigh.py": "def tare():\n    return 0\n",
+    "loads.py": "for tare in ():\n    pass\n" + "".join(f"x{n} = f'{{tare}} {n}'\n" for n in range(5)),
     "package.json": '{"name": "acme", "private": true}\n',
     "depots/package.json": '{"name": "@acme/depots"}\n',
     "depots/src/index.ts": "export function stow() {}\n",
@@ -144,6 +145,22 @@ async def test_lines_of_another_symbol_have_pages(ask) -> None:
         cursor = answer.next_cursor
     assert not cursor
     assert seen == [4, 5, 6, 7, 8, 9]
+
+
+async def test_unresolved_lines_have_pages(ask) -> None:
+    (main,) = await ask("tare")
+    every = [line.line for line in main.reconciliation.unexplained_lines]
+    assert main.reconciliation.unexplained == len(every) > 2
+    seen, cursor = [], ""
+    for _ in range(len(every)):
+        (answer,) = await ask("tare", page="unresolved", limit=2, cursor=cursor)
+        assert not answer.entries
+        assert not answer.reconciliation.other
+        seen += [line.line for line in answer.reconciliation.unexplained_lines]
+        cursor = answer.next_cursor
+        if not cursor:
+            break
+    assert seen == every
 
 
 async def test_candidates_are_left_out_on_request(ask) -> None:

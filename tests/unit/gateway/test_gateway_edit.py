@@ -104,7 +104,10 @@ def test_the_first_matches_of_a_common_name_are_listed() -> None:
         in text
     )
     assert "    run_5 5: weigh(5)\n… and 6 more: find_references(" in text
-    assert "Not complete: 11 uncertain lines (?); 21 lines of code could not be resolved (grep_code" in text
+    assert (
+        "Not complete: 11 uncertain lines (?); 21 lines of code could not be resolved (find_references"
+        in text
+    )
 
 
 def test_a_test_is_never_both_counted_and_denied() -> None:
@@ -165,7 +168,7 @@ def test_no_callers_is_stated_only_with_a_check_of_the_text() -> None:
     uses = SymbolReferences(symbol="Depot.weigh", definitions=(), total_definitions=1, reconciliation=counts)
     text = answer(reply(references=uses), 4_000).text
     assert "uses of Depot.weigh: none found\n" in text
-    assert "4 lines of code could not be resolved (grep_code with word=true lists them)" in text
+    assert "4 lines of code could not be resolved (find_references with page=unresolved lists them)" in text
     assert "70 lines of code in 3 files contain Depot.weigh" in text
 
 

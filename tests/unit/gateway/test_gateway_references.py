@@ -149,7 +149,10 @@ def test_a_list_that_accounts_for_every_line_is_complete() -> None:
             {"unexplained": 1, "unexplained_lines": (LINE,)},
             "1 line of code could not be resolved (listed above)",
         ),
-        ({"unexplained": 1}, "1 line of code could not be resolved (grep_code with word=true lists them)"),
+        (
+            {"unexplained": 1},
+            "1 line of code could not be resolved (find_references with page=unresolved lists them)",
+        ),
         ({"files_left_out": 3}, "3 files that may contain it were not read"),
     ],
 )
@@ -390,7 +393,7 @@ def test_unresolved_lines_of_tests_are_apart() -> None:
         " in tests:",
         "  tests/b.py",
         "    run (3-5) 3: scale.weigh()",
-        "  … and 1 more: grep_code with word=true lists them.",
+        "  … and 1 more: page=unresolved lists them.",
     ]
 
 

@@ -128,6 +128,7 @@ class ReferencePage(StrEnum):
 
     MAIN = "main"  # the references of the symbol
     OTHER = "other"  # the lines that contain its name and mean another symbol
+    UNRESOLVED = "unresolved"  # the lines of code that contain its name and that nothing explains
 
 
 class ReferencesRequest(ScopedRequest):

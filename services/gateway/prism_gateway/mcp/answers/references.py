@@ -80,6 +80,7 @@ def fit_entries(reply: ReferencesReply, page: ReferencePage, max_tokens: int) ->
         len(line.text) + PLACE_CHARS
         for answer in reply.answers
         for line in (answer.reconciliation.unexplained_lines if answer.reconciliation else ())
+        if page is not ReferencePage.UNRESOLVED
     )
     rest += sum(
         len(definition.symbol.signature) + 2 * PLACE_CHARS
@@ -98,7 +99,10 @@ def paged_lines(found: SymbolReferences, page: ReferencePage) -> Sequence[Refere
     """Returns the lines that the limit bounds, of which a cursor continues those of a symbol."""
     if page is ReferencePage.MAIN and found.definitions:
         return found.entries
-    return found.reconciliation.other if found.reconciliation else ()
+    if found.reconciliation is None:
+        return ()
+    is_unresolved = page is ReferencePage.UNRESOLVED
+    return found.reconciliation.unexplained_lines if is_unresolved else found.reconciliation.other
 
 
 def answer(
@@ -519,7 +523,7 @@ def _text_lines(text: Reconciliation, layout: _Layout, *, has_definition: bool) 
             yield from _with_text_first(tests, max(0, UNSURE_WITH_TEXT_MAX - len(sources)), layout)
         if text.unexplained > len(text.unexplained_lines):
             rest = text.unexplained - len(text.unexplained_lines)
-            yield f"  … and {rest} more: grep_code with word=true lists them."
+            yield f"  … and {rest} more: page=unresolved lists them."
     if text.other:
         title = "another symbol of the name" if has_definition else "code that contains the name"
         yield f"{title} ({_of(len(text.other), text.other_lines)}):"
@@ -599,7 +603,7 @@ def _outside(text: Reconciliation) -> str:
 
 
 def _where(text: Reconciliation) -> str:
-    return "listed above" if text.unexplained_lines else "grep_code with word=true lists them"
+    return "listed above" if text.unexplained_lines else "find_references with page=unresolved lists them"
 
 
 def _uncertain(found: SymbolReferences, text: Reconciliation) -> str:

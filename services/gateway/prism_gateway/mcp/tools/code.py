@@ -163,10 +163,10 @@ class FindReferences(BudgetedArguments):
     page: Annotated[
         types.Word,
         OneOf(ReferencePage),
-        Field(min_length=1, description="other: lines of other symbols"),
+        Field(min_length=1, description="other: another symbol"),
     ] = ReferencePage.MAIN.value
-    include_bodies: Annotated[bool, Field(description="add the code around")] = False
-    include_candidates: Annotated[bool, Field(description="include matches by name only")] = True
+    include_bodies: Annotated[bool, Field(description="the code around")] = False
+    include_candidates: Annotated[bool, Field(description="matches by name only")] = True
     limit: Annotated[int, Field(ge=1, le=REFERENCES_LIMIT_MAX)] = 50
     cursor: types.Cursor = ""
 

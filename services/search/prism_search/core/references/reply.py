@@ -62,10 +62,12 @@ def symbol_references(
     outside = list(filterfalse(is_wanted, files))
     is_main = query.request.page is ReferencePage.MAIN
     is_first = is_main and not query.start
-    others = _others_shown(query, uses, text)
-    shown, total = (
-        (len(uses.entries), sum(uses.counts.values())) if is_main else (len(others), len(text.others))
-    )
+    others, unexplained = _others_shown(query, uses, text), _unexplained_shown(query, text)
+    shown, total = {
+        ReferencePage.MAIN: (len(uses.entries), sum(uses.counts.values())),
+        ReferencePage.OTHER: (len(others), len(text.others)),
+        ReferencePage.UNRESOLVED: (len(unexplained), len(text.unexplained)),
+    }[query.request.page]
     return SymbolReferences(
         symbol=match.name.spelled,
         definitions=tuple(_described(target, defined, overloaded=match.overload is not None)),
@@ -85,9 +87,7 @@ def symbol_references(
             other=tuple(_text_line(target, line) for line in others),
             alias_lines=text.aliased,
             unexplained=len(text.unexplained),
-            unexplained_lines=tuple(
-                _text_line(target, line) for line in text.unexplained[: UNEXPLAINED_SHOWN_MAX * is_first]
-            ),
+            unexplained_lines=tuple(_text_line(target, line) for line in unexplained),
             mentions=len(text.mentions),
             mention_lines=tuple(
                 _text_line(target, line) for line in text.mentions[: MENTIONS_SHOWN_MAX * is_first]
@@ -129,6 +129,8 @@ def _described(
 def _others_shown(query: ReferenceQuery, uses: UsesReply, text: Text) -> Sequence[TextFileLine]:
     if query.request.page is ReferencePage.OTHER:
         return text.others[query.start : query.start + query.request.limit]
+    if query.request.page is ReferencePage.UNRESOLVED:
+        return ()
     if not query.match.found:
         return text.others[: query.request.limit]
     # With few references to the symbol, its true ones may be among those that seem to mean another.
@@ -136,6 +138,13 @@ def _others_shown(query: ReferenceQuery, uses: UsesReply, text: Text) -> Sequenc
     if len(uses.entries) < FEW_ENTRIES:
         shown_max = OTHERS_IN_DOUBT_MAX if text.unexplained or uses.candidates else OTHERS_BESIDE_FEW_MAX
     return text.others if len(text.others) <= shown_max else ()
+
+
+def _unexplained_shown(query: ReferenceQuery, text: Text) -> Sequence[TextFileLine]:
+    if query.request.page is ReferencePage.UNRESOLVED:
+        return text.unexplained[query.start : query.start + query.request.limit]
+    is_first = query.request.page is ReferencePage.MAIN and not query.start
+    return text.unexplained[:UNEXPLAINED_SHOWN_MAX] if is_first else ()
 
 
 def _with_texts(
