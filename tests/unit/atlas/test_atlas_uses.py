@@ -455,3 +455,23 @@ def test_a_call_of_an_interface_of_go_may_run_each_method_that_implements_it():
         ("sessions.go", 7, Strategy.OVERRIDDEN)
     ]
     assert not by_graph(graph, "stores.go", "Odd.Save", 13).entries
+
+
+DECORATED = {
+    "a.py": "def cached(f): ...\n\n@cached\ndef index(): ...\n\nclass Shop:\n    @cached\n    def sell(self): ...\n",
+    "a.java": "@interface cached {}\nclass Gate {\n  @cached\n  void swing() {}\n}\n@cached\nclass Hub {}\n",
+    "a.ts": "export function cached(f: unknown) {}\nclass Shop {\n  @cached\n  sell() {}\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "users"),
+    [("a.py", {"index", "Shop.sell"}), ("a.java", {"Gate.swing", "Hub"}), ("a.ts", {"Shop.sell"})],
+)
+def test_a_decorator_is_used_by_what_it_decorates(path: str, users: set[str]) -> None:
+    graph = graph_of({path: DECORATED[path]})
+    (target,) = graph.named("cached").tolist()
+    names = graph.symbols.qualified_name
+    sources = graph.edges.source[graph.edges_in(target)].tolist()
+    assert {graph.strings[names[one]] for one in sources if not graph.is_file(one)} == users
+    assert not any(map(graph.is_file, sources))

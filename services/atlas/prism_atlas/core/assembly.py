@@ -25,7 +25,6 @@ from prism_contracts.code import (
     TYPE_KINDS,
     VALUE_KINDS,
     EdgeKind,
-    Flag,
     Reference,
     ReferenceKind,
 )
@@ -226,8 +225,8 @@ def _joined(parts: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
 
 
 def _edge_rows(facts: FileFacts, found: Iterable[ReferenceEdge]) -> Iterator[EdgeRow]:
-    # What decorates a test is part of it: `@patch(…)`, the cases of `@parametrize(…)`.
-    decorated = decorated_lines(facts) if Flag.TEST in facts.flags else {}
+    # What decorates a symbol is used by it: `@cached`, `@Uses(Depot.class)`, the cases of `@parametrize(…)`.
+    decorated = decorated_lines(facts)
     for edge in found:
         reference = facts.references[edge.reference]
         yield EdgeRow(

@@ -108,8 +108,9 @@ def overridden_uses(graph: Graph, targets: Sequence[int]) -> UseTable | None:
     sources, lines = graph.references.source[rows.reference], graph.references.line[rows.reference]
     # A reference means all overloads; its edge leads to the one that it calls.
     into = np.concatenate([graph.edges_in(node) for node in above.tolist()])
-    called = set(zip(graph.edges.source[into].tolist(), graph.edges.line[into].tolist(), strict=True))
-    places = zip(sources.tolist(), lines.tolist(), strict=True)
+    calling = graph.files_of(graph.edges.source[into])
+    called = set(zip(calling.tolist(), graph.edges.line[into].tolist(), strict=True))
+    places = zip(rows.file.tolist(), lines.tolist(), strict=True)
     is_reached = np.array([place in called for place in places], np.bool_)
     is_above = np.isin(sources, below) & np.isin(rows.strategy, _OF_BASE)
     rows = rows.at((rows.status == _RESOLVED) & is_call & is_reached & ~is_above)
