@@ -1143,7 +1143,7 @@ def _is_constructor(owner: str, name: str, unit: Unit) -> bool:
 
 
 def _is_before_class(name: str, location: Location) -> bool:
-    """Returns whether a location is run before a class of a name is bound: in its head, its body or above."""
+    """Returns whether a location runs before a class of a name is bound: in its head, its body or above."""
     if location.inside:
         return location.inside == name
     bases = location.unit.bases[name]

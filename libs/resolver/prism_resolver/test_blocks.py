@@ -24,12 +24,14 @@ _SUBJECT = re.compile(r"^[ (]+(?P<title>(?:::)?[A-Z][\w:]*)(?P<behind>.*\bdo)$")
 _UNTITLED = re.compile(r"^ (?P<title>)(?P<behind>\{.*|do)$")
 # Set-up and tear-down in JavaScript take a function, in Ruby and Elixir a block.
 _HOOK = re.compile(
-    r"^[ \t]*(?P<name>(?:before|after)(?:Each|All)?|setup|teardown|suiteSetup|suiteTeardown)"
+    r"^[ \t]*(?:test\.)?(?P<name>(?:before|after)(?:Each|All)?|setup|teardown|suiteSetup|suiteTeardown)"
     r"(?P<named>\()(?=async\b|function\b|\(|\w+ *=>)"
-    r"|^[ \t]*(?P<ruby>(?:before|after|around|setup|teardown|setup_all|let!?|subject!?)(?:\(:?\w*\)| :\w+)?) ?(?=(?:do\b|\{))"
+    r"|^[ \t]*(?P<ruby>(?:let!?(?:\(:?\w*\)| :\w+)|(?:before|after|around|setup|teardown|setup_all|subject!?)"
+    r"(?:\(:?\w*\)| :\w+)?)) ?(?=(?:do\b|\{))"
 )
 _END = re.compile(r"^[ \t]*(?:[})\]]|end\b)")
 _FUNCTION = re.compile(r"=>|\bfunction\b|\bdo\b|\{")
+_FUNCTION_HEAD = re.compile(r"=>|\bfunction\b|\bdo\b")
 _MODES = {"skip": "skip", "todo": "todo", "only": "only", "failing": "fails", "fails": "fails"}
 _PREFIXES = {"x": "skip", "f": "only"}
 # What decorators, annotations and attributes say, in lower case.
@@ -45,9 +47,11 @@ _ABOVE = {
 }
 _MARK = re.compile(
     r"(?:@(?:[\w.]+\.)?|#\[|\[)(skip(?:if|If|Unless)?|xfail|expectedFailure|Disabled|Ignore|ignore)\b"
-    r"|\[\w+\(.*\b(Skip) *= *(?!null)"
+    r"|\[\w+\((?:.*, *)?(Skip) *= *+(?!null)"
 )
-_OPTION = re.compile(r"(?:\b(?P<key>skip|pending|todo|only): *(?!false|nil)|[,(] *:(?P<tag>skip|pending)\b)")
+_OPTION = re.compile(
+    r"(?:\b(?P<key>skip|pending|todo|only): *+(?!false|nil)(?P<sure>true\b|['\"`])?|[,(] *:(?P<tag>skip|pending)\b)"
+)
 
 
 class TestBlock(NamedTuple):
@@ -135,7 +139,8 @@ def _begun(number: int, line: str, below: str) -> TestBlock | None:
     if hook := _HOOK.match(line):
         return TestBlock(number, number, hook["name"] or hook["ruby"], is_hook=True)
     begin = _BEGIN.match(line)
-    if begin is None:
+    modes = begin["modes"].split(".") if begin else ()
+    if begin is None or "step" in modes:  # a step of a test of Playwright
         return None
     rest = begin["rest"] if begin["rest"] != "(" else f"({below.strip()}"
     head = _TITLE.match(rest) or _SUBJECT.match(rest)
@@ -144,9 +149,10 @@ def _begun(number: int, line: str, below: str) -> TestBlock | None:
     if head is None or (begin["prefix"] and rest == begin["rest"] and not _FUNCTION.search(head["behind"])):
         return None
     title = head["title"]
-    name = f"{begin['call']} {_cut(title)!r}" if title else begin["call"]
+    call = "describe" if "describe" in modes else begin["call"]  # `test.describe(…)`
+    name = f"{call} {_cut(title)!r}" if title else call
     marks = dict.fromkeys(_marks(begin, head["behind"]))
-    return TestBlock(number, number, name, title, begin["call"] in GROUPS, marks=tuple(marks))
+    return TestBlock(number, number, name, title, call in GROUPS, marks=tuple(marks))
 
 
 def _marks(begin: re.Match[str], behind: str) -> Iterator[str]:
@@ -154,8 +160,9 @@ def _marks(begin: re.Match[str], behind: str) -> Iterator[str]:
     yield from (_MODES[mode] for mode in begin["modes"].split(".") if mode in _MODES)
     if begin["prefix"]:
         yield _PREFIXES[begin["prefix"]]
-    if option := _OPTION.search(behind):
-        yield "skip" if option["tag"] or option["key"] == "pending" else option["key"]
+    if option := _OPTION.search(_FUNCTION_HEAD.split(behind, maxsplit=1)[0]):
+        mark = "skip" if option["tag"] or option["key"] == "pending" else option["key"]
+        yield mark if option["tag"] or option["sure"] else f"{mark} in some cases"
 
 
 def _nested(blocks: Sequence[TestBlock]) -> Iterator[TestBlock]:
@@ -164,7 +171,9 @@ def _nested(blocks: Sequence[TestBlock]) -> Iterator[TestBlock]:
     for block in blocks:
         while groups and groups[-1].end < block.start:
             groups.pop()
-        placed = block._replace(outer=groups[-1] if groups else None)
+        group = groups[-1] if groups else None
+        inherited = [mark for mark in group.marks if mark != "only"] if group and not block.is_hook else []
+        placed = block._replace(outer=group, marks=tuple(dict.fromkeys((*block.marks, *inherited))))
         if placed.is_group:
             groups.append(placed)
         yield placed

@@ -432,7 +432,7 @@ class _UnitReader:
                 wildcards.append(reference.qualifier)
                 continue
             local = reference.alias or self._bound_name(reference)
-            one = Import(local, reference.name, reference.qualifier, self._lines_of(reference.symbol))
+            one = Import(local, reference.name, reference.qualifier, self._lines_of_import(reference))
             named.setdefault(local, []).append(one)
             # `mod job; pub use job::job;`: a call means the function.
             named[local].sort(key=is_submodule)
@@ -563,6 +563,12 @@ class _UnitReader:
 
     def _name_of(self, symbol: int) -> str:
         return self._facts.symbols[symbol].qualified_name if symbol >= 0 else ""
+
+    def _lines_of_import(self, reference: Reference) -> range:
+        """Returns where an import applies. In a function of Python, its parameters have types from outside."""
+        lines = self._lines_of(reference.symbol)
+        is_inside = self._facts.language == "python" and lines != EVERY_LINE
+        return range(reference.line, lines.stop) if is_inside else lines
 
     def _lines_of(self, symbol: int) -> range:
         symbol = enclosing_callable(self._facts, symbol)

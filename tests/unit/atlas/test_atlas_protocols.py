@@ -64,6 +64,32 @@ class Whole(Half):
 class Proxy:
     def __getattr__(self, name): ...
 """,
+    "Gates.java": "class Hatch {\n  void shut() {}\n  void open() {}\n}\n",
+    "echo.py": """import asyncio
+from abc import abstractmethod
+from typing import Protocol
+
+
+class Echo(asyncio.Protocol):
+    def data_received(self, data): ...
+
+
+class Other:
+    def data_received(self, data): ...
+
+
+class Named(Protocol):
+    name: str
+
+
+class Winch(Protocol):
+    @abstractmethod
+    def wind(self): ...
+
+
+class Motor:
+    def wind(self): ...
+""",
 }
 
 
@@ -96,3 +122,25 @@ def test_a_call_of_a_protocol_may_run_a_method_that_satisfies_it() -> None:
         assert [
             (one.file_path, one.line, one.strategy) for one in uses(graph, "acme/gates", request).entries
         ] == [("gates.py", 24, Strategy.OVERRIDDEN)]
+
+
+def test_only_protocols_of_typing_count() -> None:
+    reply = hierarchy("Echo")
+    assert (reply.structural, reply.note) == ((), "")
+
+
+def test_a_protocol_without_methods_says_that_its_classes_are_not_known() -> None:
+    reply = hierarchy("Named")
+    assert reply.structural == ()
+    assert "attributes were not compared" in reply.note
+
+
+def test_decorated_methods_are_compared_if_there_are_no_others() -> None:
+    assert [one.symbol for one in hierarchy("Winch").structural] == ["Motor"]
+
+
+def test_methods_of_other_languages_implement_no_protocol() -> None:
+    graph = graph_of(FILES)
+    place = DefinitionPlace(file_path="Gates.java", qualified_name="Hatch.shut", name_line=2)
+    request = UsesRequest(tenant="t", name="shut", definitions=(place,), limit=500)
+    assert Strategy.OVERRIDDEN not in {one.strategy for one in uses(graph, "acme/gates", request).entries}

@@ -178,12 +178,9 @@ def test_a_name_anywhere_else_in_the_text_is_no_zero(other, line):
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        ("A.kt", "class Depot { fun open() {} }\nfun f(d: Depot) { run(d::open) }\nfun main() { f(Depot()) }\n"),
         ("a.ts", "class Depot { open() {} }\nfunction f(d: Depot) { d['open'](); }\nf(new Depot());\n"),
         ("a.php", "<?php\nfunction work() {}\ncall_user_func('work');\n"),
         ("a.go", "package main\n\ntype T struct{ run func() }\n\nfunc work() {}\n\nfunc main() { t := T{run: work}; t.run() }\n"),
-        ("a.cpp", "template <class T> struct Result { void seal() {} };\nstruct Depot {};\nvoid f(Result<Depot>& r) { r.seal(); }\nint main() { Result<Depot> r; f(r); }\n"),
-        ("A.java", "class Result<T> { void seal() {} }\nclass Depot {}\nclass M { static void f(Result<Depot> r) { r.seal(); }\n  public static void main(String[] a) { f(new Result<Depot>()); }\n}\n"),
     ],
 )  # fmt: skip
 def test_a_use_that_the_graph_does_not_see_is_no_zero(path, code):

@@ -167,6 +167,11 @@ def test_an_incomplete_list_names_what_it_lacks(counts, lack) -> None:
         ({"unexplained": 2, "unexplained_lines": (LINE,)}, False),
         ({"candidate_lines": 2}, False),
         ({"unexplained": 1, "unexplained_lines": (LINE,), "files_left_out": 1}, False),
+        ({"unexplained": 1, "unexplained_lines": (LINE,), "outside_lines": 2}, False),
+        (
+            {"unexplained": 1, "unexplained_lines": (LINE,), "lines_by_group": {ReferenceGroup.CALLERS: 9}},
+            False,
+        ),
     ],
 )
 def test_a_list_with_every_uncertain_line_says_that_a_search_finds_nothing_else(counts, says_so) -> None:
@@ -386,14 +391,13 @@ def test_unresolved_lines_of_tests_are_apart() -> None:
         symbol="weigh", definitions=(DEFINITION,), total_definitions=1, reconciliation=text
     )
     lines = list(references.group_lines(found))
-    assert lines[:7] == [
-        "code that contains the name and was not resolved (3):",
+    assert lines[:6] == [
+        "code that contains the name and was not resolved (2 of 3):",
         "  b.py",
         "    3: scale.weigh()",
         " in tests:",
         "  tests/b.py",
         "    run (3-5) 3: scale.weigh()",
-        "  … and 1 more: page=unresolved lists them.",
     ]
 
 

@@ -352,3 +352,13 @@ def test_a_pointer_to_a_function_is_not_the_function_of_its_name(path: str) -> N
     )
     sure = {one for one in edges_of({path: code}) if " work ->" in one and "?" not in one}
     assert {one.split(" ")[0] for one in sure} == {f"{path}:7"}
+
+
+def test_the_parameters_of_a_function_mean_what_is_outside_of_its_imports() -> None:
+    files = {
+        "town.py": "class Depot:\n    def open(self): ...\n",
+        "a.py": "class Depot:\n    def open(self): ...\n\n\ndef f(d: Depot):\n    from town import Depot\n\n    d.open()\n",
+    }
+    sure = {one for one in edges_of(files) if "?" not in one}
+    assert "a.py:8 open -> a.py:Depot.open receiver_type" in sure
+    assert "a.py:8 open -> town.py:Depot.open receiver_type" not in sure

@@ -127,6 +127,10 @@ def test_groups_of_rspec_may_name_a_class_and_tests_have_no_title() -> None:
         ("it 'weighs', skip: 'slow' do", ["skip"]),
         ("it 'weighs', :pending do", ["skip"]),
         ("it('weighs', () => {})", []),
+        ("it('weighs', { skip: !docker }, () => {})", ["skip in some cases"]),
+        ("it('weighs', { skip: false }, () => {})", []),
+        ("it 'weighs', skip: nil do", []),
+        ("it('weighs', () => query({ skip: 10, only: 'a' }))", []),
     ],
 )
 def test_marks_are_what_the_call_says(line: str, marks: list[str]) -> None:
@@ -135,7 +139,33 @@ def test_marks_are_what_the_call_says(line: str, marks: list[str]) -> None:
 
 
 def test_a_function_that_is_called_like_a_focused_test_is_none() -> None:
-    assert blocks_of(["fit('linear', data)", "setup(app)", "before(gate, 1)"]) == []
+    lines = [
+        "fit('linear', data)",
+        "setup(app)",
+        "before(gate, 1)",
+        "let { x } = load()",
+        "await test.step('a', f)",
+    ]
+    assert blocks_of(lines) == []
+
+
+def test_groups_and_hooks_of_playwright() -> None:
+    code = """
+    test.describe.skip('depot', () => {
+      test.beforeEach(async () => {
+        open()
+      })
+      test.describe('full', () => {
+        test('refuses', () => {})
+      })
+    })
+    """
+    assert _shown(code) == [
+        "describe 'depot' 1-8 skip",
+        "describe 'depot' > beforeEach 2-4 hook",
+        "describe 'depot' > describe 'full' 5-7 skip",
+        "describe 'full' > test 'refuses' 6-6 skip",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -150,6 +180,8 @@ def test_a_function_that_is_called_like_a_focused_test_is_none() -> None:
         (["@Test", '@Disabled("slow")', "void weighs() {"], ("skip",)),
         (["#[test]", "#[ignore]", "fn weighs() {"], ("skip",)),
         (['[Fact(Skip = "slow")]', "public void Weighs() {"], ("skip",)),
+        (["[Fact(Skip = null)]", "public void Weighs() {"], ()),
+        (['[Theory(DisplayName = "a Skip = b")]', "public void Weighs() {"], ()),
         (["def test_weigh():", "    skip(depot)"], ()),
     ],
 )

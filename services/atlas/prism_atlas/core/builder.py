@@ -413,7 +413,7 @@ def _override_rows(symbols: SymbolTable, edge_rows: Rows, constructors: Numbers,
 
 
 def _implied_rows(graph: Graph) -> Rows:
-    """Returns edge rows of the methods that implement one of an interface without saying so, as in Go."""
+    """Returns edge rows of the methods that implement one of an interface implicitly, as in Go."""
     below, above = implied_overrides(graph).T
     edges = graph.edges
     is_override = edges.kind == _OVERRIDES

@@ -105,7 +105,7 @@ def _listed(graph: Graph, one: ReachedTest, blocks: Sequence[TestBlock]) -> Iter
                     "marks": block.marks,
                 }
             )
-            named = NamedTest(node.file_path, language, block.start, title=block.title)
+            named = NamedTest(node.file_path, language, block.start, title=block.title or block.name)
             yield ListedTest(one, shown, named, hook)
         return
     if language in LANGUAGES and one.lines:  # a helper, or the top level, of tests that are calls

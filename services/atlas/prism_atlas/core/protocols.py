@@ -1,19 +1,21 @@
 """Classes of Python that satisfy a protocol without naming it, by the names of their methods.
 
-A protocol is a class with the base `Protocol`. Parameters are not compared. Neither are properties and attributes, which
-a class may set in any method.
+A protocol is a class with the base `Protocol` of `typing`. Parameters are not compared. Neither are methods with a
+decorator, such as properties, if there are others, nor attributes, which a class may set in any method.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prism_atlas.core.graph import NONE, SYMBOL_KINDS, Graph, Numbers
 from prism_atlas.core.traversal import follow, step, traverse
 from prism_contracts.code import EdgeKind, SymbolKind
 
 LANGUAGE = "python"
+MODULES = ("typing", "typing_extensions")
 HEIGHT_MAX = 10
 
 _METHOD = SYMBOL_KINDS.index(SymbolKind.METHOD)
@@ -26,11 +28,13 @@ class Protocols:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         bases = graph.outside_bases
-        nodes = bases.node[bases.name == graph.strings.find("Protocol")]
+        modules = [graph.strings.find(name) for name in MODULES]
+        is_protocol = (bases.name == graph.strings.find("Protocol")) & np.isin(bases.module, modules)
+        nodes = bases.node[is_protocol]
         nodes = nodes[nodes < len(graph.symbols)]
-        is_python = graph.files.language[graph.symbols.file[nodes]] == graph.strings.find(LANGUAGE)
-        self.nodes = frozenset(nodes[is_python & (graph.symbols.kind[nodes] == _CLASS)].tolist())
-        self._having = cache(self._find_having)
+        self.nodes = frozenset(nodes[self._is_class(nodes)].tolist())
+        self._owners = cache(self._find_owners)
+        self._having = cache(lambda name: frozenset(self._with_subclasses(set(self._owners(name)))))
         self._fitting = cache(lambda protocol: frozenset(self.satisfying(protocol).tolist()))
 
     def satisfying(self, protocol: int) -> Numbers:
@@ -38,7 +42,7 @@ class Protocols:
         wanted = self._methods(protocol)
         if not wanted:
             return np.array([], np.int32)
-        having = set.intersection(*(set(self._having(self._name(method))) for method in wanted))
+        having = frozenset.intersection(*(self._having(self._name(method)) for method in wanted))
         return np.array(sorted(having - self.nodes - self._with_subclasses({protocol})), np.int32)
 
     def satisfied(self, type_: int) -> Numbers:
@@ -47,21 +51,19 @@ class Protocols:
 
     def implemented(self, methods: Iterable[int]) -> list[int]:
         """Returns the methods of protocols that some methods implement: those of the name, if the class satisfies it."""
-        symbols = self._graph.symbols
-        found = []
+        if not self.nodes:
+            return []
+        found: list[int] = []
         for method in methods:
-            owner = int(symbols.parent[method])
-            declared = self._owners(self._name(method)) if owner != NONE else {}
-            found += [
-                one
-                for protocol, one in declared.items()
-                if protocol in self.nodes
-                and not self._with_subclasses({owner}).isdisjoint(self._fitting(protocol))
-            ]
+            owners = self._owners(self._name(method))
+            owner = int(self._graph.symbols.parent[method])
+            declared = [(one, node) for one, node in owners.items() if one in self.nodes]
+            below = self._with_subclasses({owner}) if declared and owner in owners else set()
+            found += [node for one, node in declared if not below.isdisjoint(self._fitting(one))]
         return found
 
     def _methods(self, protocol: int) -> list[int]:
-        """Returns the methods of a protocol and of those that it extends; with decorators only if all have some."""
+        """Returns the methods of a protocol and of those that it extends; decorated ones only if there are no others."""
         symbols = self._graph.symbols
         owners = [one for one in self._lineage(protocol) if one in self.nodes]
         inside = [
@@ -73,15 +75,21 @@ class Protocols:
         plain = [node for node in inside if symbols.start_line[node] == symbols.name_line[node]]
         return plain or inside
 
-    def _find_having(self, name: str) -> Collection[int]:
-        return self._with_subclasses(set(self._owners(name)))
-
-    def _owners(self, name: str) -> dict[int, int]:
-        """Returns the methods of a name by their classes."""
+    def _find_owners(self, name: str) -> dict[int, int]:
+        """Returns the methods of a name by their classes of Python."""
         symbols = self._graph.symbols
         named = self._graph.named(name)
         named = named[(symbols.kind[named] == _METHOD) & (symbols.parent[named] != NONE)]
+        named = named[self._is_class(symbols.parent[named])]
         return {int(symbols.parent[node]): int(node) for node in named.tolist()}
+
+    def _is_class(self, nodes: Numbers) -> NDArray[np.bool_]:
+        """Returns whether each node is a class of Python."""
+        symbols, files = self._graph.symbols, self._graph.files
+        language = self._graph.strings.find(LANGUAGE)
+        is_python = files.language[symbols.file[nodes]] == language
+        found: NDArray[np.bool_] = is_python & (symbols.kind[nodes] == _CLASS)
+        return found
 
     def _lineage(self, node: int) -> Iterator[int]:
         """Yields a class and its base classes, the nearest first."""
@@ -101,8 +109,8 @@ class Protocols:
         reached = (
             traverse(self._graph, np.array(sorted(classes), np.int32), steps, HEIGHT_MAX).distance != NONE
         )
-        found = np.flatnonzero(reached[: len(self._graph.symbols)])
-        return set(found[self._graph.symbols.kind[found] == _CLASS].tolist())
+        found = np.flatnonzero(reached[: len(self._graph.symbols)]).astype(np.int32)
+        return set(found[self._is_class(found)].tolist())
 
     def _name(self, node: int) -> str:
         return self._graph.strings[self._graph.symbols.name[node]]

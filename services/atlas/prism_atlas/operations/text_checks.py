@@ -98,8 +98,9 @@ class TextChecks:
     async def _source_lines(
         self, request: ScopedRequest, graph: Graph, lines: Sequence[UsingLine]
     ) -> tuple[SourceLine, ...]:
-        lines = lines[:RANGES_MAX]
         is_types = isinstance(request, TypeHierarchyRequest)
+        titled = [] if is_types else titled_test_files(graph, lines[:RANGES_MAX])
+        lines = lines[: RANGES_MAX - len(titled)]
         rows = min(BLOCK_ROWS_MAX, BLOCKS_ROWS_MAX // max(1, len(lines))) if is_types else 0
         ranges = [
             FileRange(
@@ -110,7 +111,7 @@ class TextChecks:
             )
             for line in lines
         ]
-        wholes = [] if is_types else [_whole(graph, path) for path in titled_test_files(graph, lines)]
+        wholes = [_whole(graph, path) for path in titled]
         texts = await self._search.texts(request, [*ranges, *wholes]) if ranges else ()
         files = dict(zip((one.file_path for one in wholes), texts[len(ranges) :], strict=True))
         blocks = {path: blocks_of(text.split("\n")) for path, text in files.items() if text is not None}

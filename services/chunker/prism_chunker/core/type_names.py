@@ -37,7 +37,9 @@ _NO_TYPES_IN = {
     "java": "Object Void",
     "javascript": "Object",
     "kotlin": "Any Nothing Unit",
+    "php": "",
     "python": "Any",
+    "ruby": "",
     "rust": "",
     "scala": "Any Nothing Unit",
     "swift": "Any AnyObject Void",
@@ -66,6 +68,8 @@ _TRANSPARENT |= {
     "typescript": "NonNullable Omit Partial Pick Promise Readonly Required",
     "tsx": "NonNullable Omit Partial Pick Promise Readonly Required",
     "vue": _TRANSPARENT["javascript"],
+    "php": "",
+    "ruby": "",
 }
 _HELD = {language: frozenset(names.split()) for language, names in _TRANSPARENT.items()}
 _HELD_ANYWHERE = frozenset().union(*_HELD.values())

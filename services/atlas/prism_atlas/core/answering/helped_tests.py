@@ -1,4 +1,4 @@
-"""Tests that use a symbol through a fixture or a helper of tests, which the references name."""
+"""Tests that use a symbol through a fixture, a helper or a set-up of tests, which the references name."""
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice

@@ -27,12 +27,12 @@ STRUCTURAL_NOTE = (
     " parameters and results:"
 )
 PROTOCOL_NOTE = (
-    "A class satisfies a protocol by its members. These have all methods, own or inherited, by name (?); parameters,"
-    " properties and attributes were not compared:"
+    "A class satisfies a protocol by its members. These have its methods, own or inherited, by name (?); parameters,"
+    " decorated members and attributes were not compared:"
 )
 PROTOCOLS_NOTE = (
-    "It has all methods of these protocols, own or inherited, by name (?); parameters, properties and attributes were"
-    " not compared:"
+    "It has the methods of these protocols, own or inherited, by name (?); parameters, decorated members and"
+    " attributes were not compared:"
 )
 
 
@@ -148,8 +148,9 @@ def _by_members(graph: Graph, named: int) -> tuple[str, Numbers]:
         protocols = Protocols(graph)
         is_protocol = named in protocols.nodes
         found = (protocols.satisfying if is_protocol else protocols.satisfied)(named)
-        note = PROTOCOL_NOTE if is_protocol else PROTOCOLS_NOTE
-        return note if len(found) else "", found
+        if is_protocol:
+            return PROTOCOL_NOTE, found
+        return PROTOCOLS_NOTE if len(found) else "", found
     return "", np.array([], np.int32)
 
 

@@ -183,7 +183,7 @@ def _test_lines(reply: ImpactReply) -> Iterator[str]:
     yield f"tests that reach it, nearest first ({reply.total_tests}):"
     for path, found in _by_file(reply.tests):
         levels = [
-            f"depth {distance}: {'; '.join(_tests_by_way(tests))}"
+            f"depth {distance}: {' | '.join(_tests_by_way(tests))}"
             for distance, tests in groupby(found, key=lambda one: one.distance)
         ]
         yield f"  {path}: {'; '.join(levels)}"

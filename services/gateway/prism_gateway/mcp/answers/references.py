@@ -514,16 +514,14 @@ def enclosing_of(line: ReferenceEntry | TextLine) -> EnclosingSymbol | None:
 
 def _text_lines(text: Reconciliation, layout: _Layout, *, has_definition: bool) -> Iterator[str]:
     if text.unexplained_lines:
-        yield f"code that contains the name and was not resolved ({text.unexplained}):"
+        counted = _of(len(text.unexplained_lines), text.unexplained)
+        yield f"code that contains the name and was not resolved ({counted}):"
         tests = [line for line in text.unexplained_lines if line.test]
         sources = [line for line in text.unexplained_lines if not line.test]
         yield from _places(sources, layout)
         if tests:
             yield " in tests:"
             yield from _with_text_first(tests, max(0, UNSURE_WITH_TEXT_MAX - len(sources)), layout)
-        if text.unexplained > len(text.unexplained_lines):
-            rest = text.unexplained - len(text.unexplained_lines)
-            yield f"  … and {rest} more: page=unresolved lists them."
     if text.other:
         title = "another symbol of the name" if has_definition else "code that contains the name"
         yield f"{title} ({_of(len(text.other), text.other_lines)}):"
@@ -578,10 +576,11 @@ def _completeness(found: SymbolReferences, text: Reconciliation) -> str:
 
 
 def _is_all_listed(found: SymbolReferences, text: Reconciliation, uncertain: str) -> bool:
-    """Whether this page shows or names each line with the name, so that its reader can judge the uncertain ones."""
+    """Whether this page lists each use, sure or not, so that its reader can judge the uncertain ones."""
+    sure = {(one.repo, one.file_path, one.line) for one in found.entries if one.status is EdgeStatus.RESOLVED}
+    is_listed = len(sure) >= sum(text.lines_by_group.values()) and bool(uncertain or not text.candidate_lines)
     is_unexplained_listed = len(text.unexplained_lines) == text.unexplained
-    is_read = not (found.next_cursor or text.files_left_out)
-    return is_read and is_unexplained_listed and bool(uncertain or not text.candidate_lines)
+    return is_listed and is_unexplained_listed and not (text.files_left_out or text.outside_lines)
 
 
 def _uncertain_lines(count: int, uncertain: str) -> str:
@@ -603,7 +602,8 @@ def _outside(text: Reconciliation) -> str:
 
 
 def _where(text: Reconciliation) -> str:
-    return "listed above" if text.unexplained_lines else "find_references with page=unresolved lists them"
+    is_listed = len(text.unexplained_lines) == text.unexplained
+    return "listed above" if is_listed else "find_references with page=unresolved lists them"
 
 
 def _uncertain(found: SymbolReferences, text: Reconciliation) -> str:

@@ -35,8 +35,8 @@ from prism_gateway.mcp.answers.receipts import receipt_json
 from prism_gateway.mcp.answers.type_rows import RowDetail, TypeRow, fitting_rows, kind_of, rows_of
 from prism_gateway.mcp.tool import Answer, Json
 
-# `impl<T: Gate> Open for T`: the type parameters, and what it is for.
 SCOPES = frozenset({SymbolKind.MODULE, SymbolKind.NAMESPACE})
+# `impl<T: Gate> Open for T`: the type parameters, and what it is for.
 BLANKET = re.compile(
     r"(?:unsafe )?impl\s*(<.*>)\s+.*\sfor\s+(?:&(?:'\w+\s+)?(?:mut\s+)?)?(\w+)\s*(?:where\b.*)?$"
 )
@@ -205,8 +205,9 @@ def _lacks(
 
 
 def _lacks_by_methods(reply: TypeHierarchyReply) -> Iterator[str]:
-    if reply.total_structural and _is_by_name(reply):
-        yield f"{several(reply.total_structural, 'type')} by the names of methods only (?)"
+    if _is_by_name(reply):
+        by_name = f"{several(reply.total_structural, 'type')} by the names of methods only (?)"
+        yield by_name if reply.total_structural else "types that satisfy it by attributes are not listed"
     if unlisted := reply.total_structural - len(reply.structural):
         yield f"{several(unlisted, 'type')} with all methods not listed"
     if reply.embedded_outside:
