@@ -363,7 +363,7 @@ def test_a_lambda_that_forwards_calls_the_function(path: str, code: str) -> None
         ("a.rb", "def work\nend\ndef f\n  run(method(:work))\nend\n"),
     ],
 )
-def test_a_function_that_is_given_on_is_used(path: str, code: str) -> None:
+def test_a_function_passed_as_an_argument_is_used(path: str, code: str) -> None:
     assert {one.removeprefix("U.") for one in uses(path, code, "work")} == {"work"}
 
 
@@ -382,7 +382,7 @@ def test_a_function_that_is_given_on_is_used(path: str, code: str) -> None:
         ("a.php", "function f(Depot $d) { run([$d, 'open']); }\n"),
     ],
 )
-def test_a_method_that_is_given_on_is_used(path: str, code: str) -> None:
+def test_a_method_passed_as_an_argument_is_used(path: str, code: str) -> None:
     assert uses(path, code, "open") == {"Depot.open"}
 
 

@@ -69,7 +69,7 @@ class EnclosingSymbol(Message):
     start_line: int = 0
     end_line: int = 0
     outer: "EnclosingSymbol | None" = None
-    marks: tuple[str, ...] = ()  # of a test: `skip`, `todo`, `only`, as far as its head says so
+    marks: tuple[str, ...] = ()  # marks in the head of a test: `skip`, `todo`, `only`
 
 
 class Receipt(Message):

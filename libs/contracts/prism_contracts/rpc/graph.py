@@ -70,8 +70,8 @@ class GraphEdge(Message):
 class SourceLine(Message):
     """The text of a line that an edge refers to, without indentation.
 
-    Of an `impl` block in Rust it is the whole header, and `end_line` the last line of the block. `test` is the test,
-    group or hook around it, where these are calls with a title.
+    For an `impl` block in Rust, `text` is the whole header, and `end_line` is the last line of the block. `test` is the
+    enclosing test, group or hook, if tests are calls with a title.
     """
 
     file_path: str

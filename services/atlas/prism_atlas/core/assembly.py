@@ -117,7 +117,7 @@ class Assembly:
     def connect(self, facts: FileFacts) -> None:
         """Resolve the references of a stale file."""
         resolver = Resolver(self._program, facts)
-        # The parser's references come first. Of the uses before dots, only `Depot.new`, a call of the class, becomes an edge.
+        # The parser's references come first. A use before a dot becomes an edge only if it calls the class: `Depot.new`.
         every = with_qualifier_uses(facts)
         rows = [ReferenceRow(reference, resolver.meaning(reference)) for reference in every.references]
         implementing = [ReferenceRow(*one) for one in resolver.implementations()]
