@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from prism_catalog.target import Target
-from prism_contracts.rpc.symbols import ReferencesRequest, UsesRequest
+from prism_contracts.rpc.symbols import ReferencePage, ReferencesRequest, UsesRequest
 from prism_runtime.cursors import read_cursor, write_cursor
 from prism_search.core.definitions import NameMatch, definition_place
 
@@ -21,6 +21,11 @@ class ReferenceQuery(NamedTuple):
         """How many references earlier pages had. Raises INVALID_CURSOR."""
         cursor = self.request.cursor
         return int(read_cursor(self._key, cursor, (int,))[0]) if cursor else 0
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it asks for the first page of the references."""
+        return self.request.page is ReferencePage.MAIN and not self.start
 
     def cursor(self, end: int) -> str:
         """Returns the cursor of the page that begins after `end` references."""

@@ -61,7 +61,6 @@ def symbol_references(
     text = read_text(query.name, filter(is_wanted, files), kinds)
     outside = list(filterfalse(is_wanted, files))
     is_main = query.request.page is ReferencePage.MAIN
-    is_first = is_main and not query.start
     others, unexplained = _others_shown(query, uses, text), _unexplained_shown(query, text)
     shown, total = {
         ReferencePage.MAIN: (len(uses.entries), sum(uses.counts.values())),
@@ -90,7 +89,7 @@ def symbol_references(
             unexplained_lines=tuple(_text_line(target, line) for line in unexplained),
             mentions=len(text.mentions),
             mention_lines=tuple(
-                _text_line(target, line) for line in text.mentions[: MENTIONS_SHOWN_MAX * is_first]
+                _text_line(target, line) for line in text.mentions[: MENTIONS_SHOWN_MAX * query.is_first]
             ),
             files=text.files,
             outside_lines=code_lines(query.name, outside),
@@ -143,8 +142,7 @@ def _others_shown(query: ReferenceQuery, uses: UsesReply, text: Text) -> Sequenc
 def _unexplained_shown(query: ReferenceQuery, text: Text) -> Sequence[TextFileLine]:
     if query.request.page is ReferencePage.UNRESOLVED:
         return text.unexplained[query.start : query.start + query.request.limit]
-    is_first = query.request.page is ReferencePage.MAIN and not query.start
-    return text.unexplained[:UNEXPLAINED_SHOWN_MAX] if is_first else ()
+    return text.unexplained[:UNEXPLAINED_SHOWN_MAX] if query.is_first else ()
 
 
 def _with_texts(
